@@ -1,15 +1,19 @@
 /** The documents that highwater writes and reads, as `tools/schemas.ts` publishes them. */
 import type { Checkup } from '#model/checkup.ts'
-import type { DiffDocument } from '#model/finding/delta.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
-import type { FindingEvent } from '#model/finding/finding-event.ts'
+import type { DiffDocument, FindingEvent } from '#model/delta.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import type { GateDocument } from '#model/gate.ts'
 import type { NodeHistory } from '#model/history.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
-import type { Approval, Plan, PlanCohort, PlanStep } from '#model/plan/plan.ts'
-import type { RemediationRun, VerificationReport } from '#model/plan/remediation.ts'
-import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
-import type { NodePrediction } from '#model/prediction/prediction.ts'
+import type {
+  Approval,
+  Plan,
+  PlanCohort,
+  PlanStep,
+  RemediationRun,
+  VerificationReport,
+} from '#model/plan.ts'
+import type { NodeLedger, NodePrediction } from '#model/prediction.ts'
 import type { TuneDocument } from '#model/tune.ts'
 import type { UpgradeDocument } from '#model/upgrade.ts'
 

@@ -1,12 +1,11 @@
 /** `docs/rules.md`: what every rule says about itself, and how outcomes become findings and grades. */
 
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import type { Rule } from '#judge/rule.ts'
 import { mostSubjects } from '#judge/run/cluster-rules.ts'
 import { needsInWords } from '#judge/run/explanation.ts'
 import { mostLooseNodes } from '#judge/run/tally.ts'
-import { families, severities } from '#model/finding/finding.ts'
-import { gradeBySeverity, smallShare } from '#model/finding/grade.ts'
+import { families, gradeBySeverity, severities, smallShare } from '#model/finding.ts'
 import { promisedSources, readModes } from '#model/input/record.ts'
 import { symptoms } from './symptoms.ts'
 

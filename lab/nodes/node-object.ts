@@ -1,5 +1,5 @@
 /** `v1.Node` of a profile: labels, conditions, what it has and what pods may use, its images. */
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { KubernetesNode } from '#model/input/record.ts'
 import { configurationOf } from './configz.ts'
 import { imagesOf, namesOf } from './images.ts'
 import { instanceTypes } from './instance-types.ts'

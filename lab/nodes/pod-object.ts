@@ -1,6 +1,6 @@
 /** `v1.Pod` of a pod profile, as the API server lists it. */
 
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
 import type { StringMap } from '#model/kubelet/configuration.ts'
 import type { ContainerProfile, PodProfile } from './pod-profile.ts'
 import type { NodeProfile } from './profile.ts'

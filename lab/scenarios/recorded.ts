@@ -1,7 +1,7 @@
 /** Two real kubelets, v1.34.4, as recorded: one with everything on one disk, one with a disk of its own for the container runtime. */
 import { readAsset } from '#asset.ts'
 import type { RawObject } from '#base/raw-object.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/record.ts'
 import { fixedNodes, type LabNode, type Scenario } from './scenario.ts'
 
 const singleDisk = 'ip-10-99-0-61.ec2.internal'

@@ -3,7 +3,7 @@
 import type { RawObject } from '#base/raw-object.ts'
 import type { Machine } from '#lab/machines/machine.ts'
 import type { ChangeFault, KubeletStart } from '#lab/machines/start.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/record.ts'
 
 export interface Scenario {
   name: string

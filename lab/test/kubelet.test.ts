@@ -3,7 +3,7 @@ import { request } from 'node:https'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Lab } from '#lab/lab.ts'
 import { labPrincipal } from '#lab/world.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { KubernetesNode } from '#model/input/record.ts'
 import {
   type ClusterAccess,
   describe as describeCluster,

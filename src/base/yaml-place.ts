@@ -66,15 +66,15 @@ function placeAt(
   document: Document,
   lineAt: (offset: number) => number,
 ): YamlPlace {
-  const found = (path: readonly Segment[]) => steps(document, [...root, ...path])
+  const ownSteps = (path: readonly Segment[]) => stepsTo(document, [...root, ...path])
   return {
     value,
-    lineOf: (...path) => lineAt(found(path).at(-1)?.start ?? 0),
+    lineOf: (...path) => lineAt(ownSteps(path).at(-1)?.start ?? 0),
     at: (...path) => placeAt(valueIn(value, path), [...root, ...path], document, lineAt),
-    tag: () => (found([]).at(-1)?.node as { tag?: string } | undefined)?.tag ?? null,
+    tag: () => (ownSteps([]).at(-1)?.node as { tag?: string } | undefined)?.tag ?? null,
     textAt: (...path) => {
       const written = valueIn(value, path)
-      const { node } = found(path).at(-1) ?? {}
+      const { node } = ownSteps(path).at(-1) ?? {}
       const line = lineAt(offsetOf(node))
       if (typeof written !== 'string') return textOnLine('', line)
       // The first line of a block scalar has its indicator.
@@ -100,7 +100,7 @@ interface Step {
 }
 
 /** From the root to the deepest value that the path finds. */
-function steps(document: Document, path: readonly Segment[]): Step[] {
+function stepsTo(document: Document, path: readonly Segment[]): Step[] {
   const found: Step[] = [{ node: document.contents, start: offsetOf(document.contents) }]
   for (const segment of path) {
     const next = stepTo(document, found.at(-1)?.node, segment)
@@ -123,11 +123,11 @@ function stepTo(document: Document, from: unknown, segment: Segment, depth = 0):
     return item === undefined ? null : { node: item, start: offsetOf(item) }
   }
   if (!isMap(node) || depth > deepestMerge) return null
-  const named = (name: string) =>
+  const pairNamed = (name: string) =>
     node.items.findLast(({ key }) => isScalar(key) && (key.source === name || key.value === name))
-  const own = named(String(segment))
+  const own = pairNamed(String(segment))
   if (own) return { node: own.value, start: offsetOf(own.key) }
-  const merged = named('<<')?.value
+  const merged = pairNamed('<<')?.value
   for (const under of isSeq(merged) ? merged.items : [merged]) {
     const inherited = stepTo(document, under, segment, depth + 1)
     if (inherited) return inherited

@@ -8,11 +8,9 @@ import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Keep } from '#base/keep.ts'
 import { OperatorError } from '#base/operator-error.ts'
-import { matchesGlob } from '#base/text/glob.ts'
-import { didYouMean } from '#base/text/nearest.ts'
-import { columnsOf, padTo } from '#base/text/text-width.ts'
+import { columnsOf, didYouMean, matchesGlob, padTo } from '#base/text.ts'
 import { rules } from '#judge/rules/index.ts'
-import { type Severity, severities } from '#model/finding/finding.ts'
+import { type Severity, severities } from '#model/finding.ts'
 import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#model/format-id.ts'
 import { selectsEverything } from '#model/input/record.ts'
 import { type LanguageId, languageIds } from '#model/language.ts'
@@ -24,7 +22,7 @@ import { openSecondReading } from '#pipeline/audit/second-reading.ts'
 import { rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
 import { openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { planBeside } from '#pipeline/remediation/plan/plan.ts'
-import { fileReaders } from '#pipeline/service/ways.ts'
+import { fileReaders } from '#pipeline/service/run-channels.ts'
 import { folder } from '#publish/channels/into-store.ts'
 import { formats, formatsWith } from '#report/formats/index.ts'
 import { type Language, languages } from '#report/languages/language.ts'
@@ -165,8 +163,10 @@ function parseRule(pattern: string) {
 
 /** The rules that the options select. */
 function chosenRules({ rule, skipRule }: AuditOptions) {
-  const has = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
-  return rules.filter(({ id }) => (rule.length === 0 || has(rule, id)) && !has(skipRule, id))
+  const matchesAny = (patterns: string[], id: string) => patterns.some(one => matchesGlob(one, id))
+  return rules.filter(
+    ({ id }) => (rule.length === 0 || matchesAny(rule, id)) && !matchesAny(skipRule, id),
+  )
 }
 
 /** Whether the run is partial: a partial run is not recorded, and only its nodes are compared. */

@@ -1,9 +1,7 @@
 /** `highwater diff`: what changed between two saved audits. */
 
 import { Command } from 'commander'
-import { cut } from '#base/text/cut.ts'
-import { firstNames } from '#base/text/first-of.ts'
-import { linesOf } from '#base/text/lines.ts'
+import { cut, firstNames, linesOf } from '#base/text.ts'
 import {
   type Change,
   type ClusterChange,
@@ -13,7 +11,7 @@ import {
   type FindingState,
   type ListedChange,
   type NotReadNow,
-} from '#model/finding/delta.ts'
+} from '#model/delta.ts'
 import type { FleetUpgrade } from '#model/upgrade.ts'
 import { diff } from '#pipeline/audit/diff.ts'
 import { upgradeText } from '#report/terminal/upgrade-text.ts'
@@ -149,13 +147,13 @@ function clusterLines(clusters: ClusterChange[]) {
     `${cut(cells[0] ?? '', wide).padEnd(wide)}  ${(cells[1] ?? '').padEnd(8)}  ${cells[2]}`
   const changeText = (before: string | null, after: string | null) =>
     before === after ? (after ?? '') : `${before ?? 'none'} → ${after ?? 'none'}`
-  const read = (state: ClusterChange['after']) =>
+  const readCount = (state: ClusterChange['after']) =>
     state && `${state.coverage.read}/${state.coverage.nodes}`
   return [
     row('cluster', 'grade', 'nodes read'),
     ...clusters.map(({ name, before, after }) => {
       const grades = changeText(before && (before.grade ?? '–'), after && (after.grade ?? '–'))
-      return row(clean(name), grades, changeText(read(before), read(after)))
+      return row(clean(name), grades, changeText(readCount(before), readCount(after)))
     }),
   ]
 }
@@ -246,7 +244,7 @@ function unreadLines(unread: NotReadNow[], { indented }: Sheet) {
     before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
   const sorted = [...unread.filter(isLost), ...unread.filter(entry => !isLost(entry))]
   const alike = Map.groupBy(sorted, ({ node, ...same }) => JSON.stringify([same, node === null]))
-  const reasonOf = (entries: NotReadNow[]) => {
+  const reasonLines = (entries: NotReadNow[]) => {
     const [first] = entries
     if (!first) return []
     const earlier = first.before === 'read' ? ', read before' : ', partly read before'
@@ -256,7 +254,7 @@ function unreadLines(unread: NotReadNow[], { indented }: Sheet) {
   const moreReasons = (more: number) => `  … and for ${more} more reasons`
   return [
     `Not read now (${unread.length}):`,
-    ...firstLines([...alike.values()], shownNodes, reasonOf, moreReasons),
+    ...firstLines([...alike.values()], shownNodes, reasonLines, moreReasons),
   ]
 }
 

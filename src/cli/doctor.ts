@@ -1,6 +1,6 @@
 /** `highwater doctor`: checks whether an audit can read what its mode promises, and lists what is missing. */
 import { Command } from 'commander'
-import { linesOf } from '#base/text/lines.ts'
+import { linesOf } from '#base/text.ts'
 import {
   type Check,
   type CheckState,

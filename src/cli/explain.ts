@@ -2,11 +2,9 @@
 
 import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
-import { linesOf } from '#base/text/lines.ts'
-import { didYouMean } from '#base/text/nearest.ts'
-import { wrap } from '#base/text/text-width.ts'
+import { didYouMean, linesOf, wrap } from '#base/text.ts'
 import type { RuleExplanation } from '#judge/run/explanation.ts'
-import { families } from '#model/finding/finding.ts'
+import { families } from '#model/finding.ts'
 import { explainedRules, ruleNames } from '#pipeline/audit/shelves.ts'
 import { addFormatOption } from './options.ts'
 import { painter, printDocument, type Screen, severityStyles, sheetOf } from './terminal.ts'

@@ -1,12 +1,12 @@
 /** A node's history for a terminal: its settings, disk use, events and findings. */
 
-import { type Lines, linesOf } from '#base/text/lines.ts'
+import { type Lines, linesOf } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import { joinAlike } from '#judge/compare/history/happenings.ts'
 import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
-import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder } from '#model/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import { growthNotes } from '#report/parts/disk-outlook.ts'
 import { formatBytes, formatPercent } from '#report/text.ts'

@@ -1,9 +1,9 @@
 /** `highwater history`: the recorded days of a present or removed node, and the trends of clusters. */
 
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { linesOf } from '#base/text/lines.ts'
+import { linesOf } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
-import { severities } from '#model/finding/finding.ts'
+import { severities } from '#model/finding.ts'
 import type { ClusterTrend, GroupPoint, TrendPoint } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { formatBytes, formatPercent } from '#report/text.ts'
@@ -132,7 +132,7 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
     )
     return `  ${name.padEnd(nameWidth)}  ${drawn}  ${words}`.replaceAll('\u00a0', ' ')
   }
-  const total = ({ findings }: TrendPoint) =>
+  const findingCount = ({ findings }: TrendPoint) =>
     severities.reduce((sum, severity) => sum + findings[severity], 0)
   const counts = severities
     .filter(severity => last.findings[severity] > 0)
@@ -142,8 +142,12 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
   return linesOf(
     painter(hasColour)('bold', `${clean(cluster)}: ${points[0]?.day} to ${last.day}`),
     `  ${'grade'.padEnd(nameWidth)}  ${gradesText(shown)}  ${last.grade ?? 'none'}`,
-    line('findings', total, `${total(last)}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`),
-    line('near image GC', nearIn, nearText(nearIn(last))),
+    line(
+      'findings',
+      findingCount,
+      `${findingCount(last)}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`,
+    ),
+    line('near image GC', nearImageGcCount, nearText(nearImageGcCount(last))),
     groups.map((group, index) =>
       line(
         names[index] ?? '',
@@ -167,16 +171,16 @@ function reclaimLines(
   // A round that counted nothing says nothing.
   const last = points.findLast(({ imageGc }) => imageGc && imageGc.countedBytes > 0)?.imageGc
   if (last == null) return []
-  const share = ({ imageGc }: TrendPoint) =>
+  const freedPercent = ({ imageGc }: TrendPoint) =>
     !imageGc || imageGc.countedBytes === 0
       ? null
       : (100 * imageGc.freedBytes) / imageGc.countedBytes
-  const error = ({ imageGc }: TrendPoint) => imageGc?.errorPercent ?? null
+  const errorPercent = ({ imageGc }: TrendPoint) => imageGc?.errorPercent ?? null
   const freed = `${formatBytes(last.freedBytes)} of ${formatBytes(last.countedBytes)} counted`
   return [
-    line('image GC', share, freed),
-    points.some(point => error(point) !== null) &&
-      line('GC error', error, `${last.errorPercent ?? '–'} % off the prediction`),
+    line('image GC', freedPercent, freed),
+    points.some(point => errorPercent(point) !== null) &&
+      line('GC error', errorPercent, `${last.errorPercent ?? '–'} % off the prediction`),
   ]
 }
 
@@ -193,7 +197,7 @@ function gradesText(points: TrendPoint[]) {
     .join('')
 }
 
-function nearIn({ groups }: TrendPoint) {
+function nearImageGcCount({ groups }: TrendPoint) {
   const known = groups.flatMap(({ nearImageGc }) => nearImageGc ?? [])
   return known.length === 0 ? null : known.reduce((sum, near) => sum + near, 0)
 }

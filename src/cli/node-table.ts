@@ -1,8 +1,8 @@
 /** One row per node, the node that breaks next first, as `kubectl get nodes` lists them: `audit -o table|wide`. */
 
 import { usedPercentOf } from '#base/percent.ts'
-import { columnsOf, padTo } from '#base/text/text-width.ts'
-import type { Finding, Severity } from '#model/finding/finding.ts'
+import { columnsOf, padTo } from '#base/text.ts'
+import type { Finding, Severity } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { worstFirst } from '#report/parts/findings.ts'

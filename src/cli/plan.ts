@@ -6,11 +6,14 @@ import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject, parsedJson } from '#base/raw-object.ts'
-import { cut } from '#base/text/cut.ts'
-import { linesOf } from '#base/text/lines.ts'
-import { shellWord } from '#base/text/shell-word.ts'
-import { actsAtOnce, type Plan, type PlanCohort, type PlanStep } from '#model/plan/plan.ts'
-import type { ConfigurationChange } from '#model/plan/what-if.ts'
+import { cut, linesOf, shellWord } from '#base/text.ts'
+import {
+  actsAtOnce,
+  type ConfigurationChange,
+  type Plan,
+  type PlanCohort,
+  type PlanStep,
+} from '#model/plan.ts'
 import { keepFleet } from '#pipeline/audit/saved/kept-records.ts'
 import { makePlan, type PlanResult } from '#pipeline/remediation/plan/plan.ts'
 import type { PruneWish } from '#pipeline/remediation/plan/prune.ts'
@@ -187,7 +190,7 @@ function presentPlan(file: string): Plan | null {
 
 /** Whether two plans differ only in when they were made. */
 function isSamePlan(a: Plan, b: Plan) {
-  const timeless = (plan: Plan) =>
+  const textWithoutTimes = (plan: Plan) =>
     planText({
       ...plan,
       id: '',
@@ -195,7 +198,7 @@ function isSamePlan(a: Plan, b: Plan) {
       createdAt: '',
       snapshot: { ...plan.snapshot, takenAt: '' },
     })
-  return timeless(a) === timeless(b)
+  return textWithoutTimes(a) === textWithoutTimes(b)
 }
 
 /** The command that applies the plan needs the same options to find its clusters. */

@@ -9,7 +9,7 @@ import {
   parseFill,
   parseKubeletVersion,
   parseMoment,
-} from '#model/plan/what-if.ts'
+} from '#model/plan.ts'
 import { type Predicted, predict } from '#pipeline/audit/predict.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { timelineLeftOut } from '#replay/predict-timeline.ts'

@@ -2,14 +2,15 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { linesOf } from '#base/text/lines.ts'
-import { type Plan, stepKey } from '#model/plan/plan.ts'
+import { linesOf } from '#base/text.ts'
 import {
+  type Plan,
   type RemediationRun,
   type StepEntry,
   type StepState,
+  stepKey,
   stepStates,
-} from '#model/plan/remediation.ts'
+} from '#model/plan.ts'
 import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/run/options.ts'
 import { sealedStore } from '#remediate/seal.ts'

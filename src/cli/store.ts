@@ -45,14 +45,14 @@ const variables = { approvals: 'HIGHWATER_APPROVAL_KEY_ID', runs: 'HIGHWATER_RUN
 
 /** @param store as given; undefined: no store @throws OperatorError if a bucket has no key */
 export async function keyFor(
-  of: keyof typeof variables,
+  use: keyof typeof variables,
   store: string | undefined,
 ): Promise<MacKey> {
-  const keyId = process.env[variables[of]]
+  const keyId = process.env[variables[use]]
   if (keyId) return kmsMacKey({ keyId, region: await regionOf(`the key ${keyId}`) })
   if (store?.includes('://'))
     throw new OperatorError(
-      `${store} may be written by others, so what lies there is sealed by KMS. Set ${variables[of]} to the stack's ${of === 'runs' ? 'RunKeyArn' : 'ApprovalKeyArn'} (its outputs)`,
+      `${store} may be written by others, so what lies there is sealed by KMS. Set ${variables[use]} to the stack's ${use === 'runs' ? 'RunKeyArn' : 'ApprovalKeyArn'} (its outputs)`,
     )
   return fileMacKey(defaultKeyFile())
 }

@@ -3,9 +3,8 @@
  * Foreign text is folded to one line of printable text.
  */
 
-import { linesOf } from '#base/text/lines.ts'
-import { columnsOf, padTo, wrap as wrapTo } from '#base/text/text-width.ts'
-import { type Finding, type FindingsDocument, severities } from '#model/finding/finding.ts'
+import { columnsOf, linesOf, padTo, wrap as wrapTo } from '#base/text.ts'
+import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import type { Language } from '#report/languages/language.ts'

@@ -1,12 +1,11 @@
 /** Writes to a terminal: lines that fit, colours if the terminal has any, and foreign text that cannot control the terminal. */
 
 import { styleText } from 'node:util'
-import { cut } from '#base/text/cut.ts'
-import { columnsOf, wrap } from '#base/text/text-width.ts'
+import { columnsOf, cut, wrap } from '#base/text.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
-import { type Severity, severities } from '#model/finding/finding.ts'
+import { type Severity, severities } from '#model/finding.ts'
 import type { GateDocument } from '#model/gate.ts'
-import type { RemediationRun, StepState, VerificationReport } from '#model/plan/remediation.ts'
+import type { RemediationRun, StepState, VerificationReport } from '#model/plan.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import type { AuditResult } from '#pipeline/audit/audit.ts'
 import { type DiffResult, type Unread, unreadOf } from '#pipeline/audit/diff.ts'

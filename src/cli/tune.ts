@@ -1,14 +1,11 @@
 /** `highwater tune`: five settings of image GC and eviction on every node of a group. */
 
 import { Command } from 'commander'
-import { linesOf } from '#base/text/lines.ts'
-import { nodeKey } from '#base/text/node-key.ts'
-import { shellWord } from '#base/text/shell-word.ts'
-import { wrap as wrapTo } from '#base/text/text-width.ts'
+import { linesOf, nodeKey, shellWord, wrap as wrapTo } from '#base/text.ts'
 import type { Store } from '#clients/store/store.ts'
 import { growthIn } from '#judge/compare/history/fill.ts'
 import type { NodeGrowth } from '#model/history.ts'
-import { type Fill, parseFill } from '#model/plan/what-if.ts'
+import { type Fill, parseFill } from '#model/plan.ts'
 import type { TuneDocument, TunedConfiguration, TuneRow } from '#model/tune.ts'
 import { earlierOf } from '#pipeline/history/earlier.ts'
 import { runBefore } from '#pipeline/history/saved.ts'

@@ -1,11 +1,9 @@
 /** `highwater upgrade`: what a newer kubelet minor changes in each group of nodes. */
 
 import { Command } from 'commander'
-import { firstNames } from '#base/text/first-of.ts'
-import { linesOf } from '#base/text/lines.ts'
-import { shellWord } from '#base/text/shell-word.ts'
+import { firstNames, linesOf, shellWord } from '#base/text.ts'
 import { plainClusterName } from '#model/input/record.ts'
-import { parseKubeletVersion } from '#model/plan/what-if.ts'
+import { parseKubeletVersion } from '#model/plan.ts'
 import type {
   ClusterInsights,
   PlannedUpgrade,

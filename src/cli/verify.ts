@@ -2,7 +2,7 @@
 
 import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
-import { linesOf } from '#base/text/lines.ts'
+import { linesOf } from '#base/text.ts'
 import {
   everything,
   type MalformedLine,
@@ -11,8 +11,7 @@ import {
   selectsCluster,
   selectsNode,
 } from '#model/input/record.ts'
-import type { Plan } from '#model/plan/plan.ts'
-import type { VerificationReport } from '#model/plan/remediation.ts'
+import type { Plan, VerificationReport } from '#model/plan.ts'
 import { verifyPlan } from '#pipeline/remediation/run/verify.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
 import {

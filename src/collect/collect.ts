@@ -2,7 +2,7 @@
 
 import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from '#base/text.ts'
 import { Ec2Api } from '#clients/aws/ec2.ts'
 import { endedByIn, type FailureKind, RequestFailure, readErrorOf } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubernetes/kubelet.ts'
@@ -13,9 +13,9 @@ import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import {
   type ClusterRecord,
+  type KubernetesNode,
   type NodeIdentity,
   type NodeRecord,
   type ObjectsRecord,
@@ -85,7 +85,7 @@ export async function* collect(
   const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
   try {
     const errors: ReadError[] = []
-    let isSaid = false
+    let isRecordYielded = false
     const nodesWithPods = new Set<string>()
     for await (const node of readNodes(
       record.cluster,
@@ -93,21 +93,21 @@ export async function* collect(
       selectedNodes(record, kubernetes, options, errors),
       options,
     )) {
-      if (!isSaid) yield record
-      isSaid = true
+      if (!isRecordYielded) yield record
+      isRecordYielded = true
       if (Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
       yield node
     }
-    if (asksForObjects(options.selection, isSaid, errors)) {
-      if (!isSaid) {
+    if (asksForObjects(options.selection, isRecordYielded, errors)) {
+      if (!isRecordYielded) {
         yield record
         yield* emptyNodeList(record.cluster, errors)
       }
-      isSaid = true
+      isRecordYielded = true
       yield* readAllObjects(record.cluster, kubernetes, nodesWithPods, options, errors)
     }
     // If a list broke off, the cluster's record reports it: the first record if no node came, else a second record at the end.
-    if (!isSaid || errors.length > 0)
+    if (!isRecordYielded || errors.length > 0)
       yield { ...record, errors: [...(record.errors ?? []), ...errors] }
   } finally {
     kubernetes.close()

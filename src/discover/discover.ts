@@ -74,21 +74,21 @@ export async function* discover(
         isBadInput: false,
       })
     const isAcross = await areNamedInFull(policy)
-    const calledBy = async (
+    const reportedName = async (
       { place, name }: { place: AwsPlace; name: string },
       eks: RawObject | null,
     ) =>
       isAcross
-        ? fullClusterName(accountOf(eks) ?? (await accounts.of(place)), place.region, name)
+        ? fullClusterName(accountOf(eks) ?? (await accounts.accountOf(place)), place.region, name)
         : name
     const found = await pMap(
       listings.flatMap(({ place, names }) => names.map(name => ({ place, name }))),
-      async one => ({ ...one, cluster: await calledBy(one, null) }),
+      async one => ({ ...one, cluster: await reportedName(one, null) }),
     )
     const selected = found.filter(({ cluster }) => isWanted(policy, selection, cluster))
     if (selected.length === 0) throw nothingSelected(selection, policy, found)
     for (const { place, error } of failed) {
-      const cluster = fullClusterName(await accounts.of(place), place.region, '*')
+      const cluster = fullClusterName(await accounts.accountOf(place), place.region, '*')
       yield {
         record: { kind: 'Cluster', cluster, errors: error ? [error] : [] },
         endpoint: null,
@@ -97,7 +97,7 @@ export async function* discover(
     }
     const targets = pMapIterable(
       selected,
-      async one => describe(one, eks => calledBy(one, eks), policy, signal),
+      async one => describe(one, eks => reportedName(one, eks), policy, signal),
       { concurrency: describedAtOnce },
     )
     let tagged = 0
@@ -129,7 +129,7 @@ async function onePerPlace(listings: NodeListing[], accounts: Accounts) {
     const isAlone = listings.every(
       other => other === listing || other.place.region !== place.region,
     )
-    const key = `${isAlone ? '' : await accounts.of(place)}/${place.region}`
+    const key = `${isAlone ? '' : await accounts.accountOf(place)}/${place.region}`
     const before = ways.get(key)
     if (!before || (before.error && !error)) ways.set(key, listing)
   }

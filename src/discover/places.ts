@@ -51,14 +51,14 @@ export async function isAcrossPlaces(policy: Pick<Policy, 'accounts'>): Promise<
 
 export interface Accounts {
   /** The account in the role's ARN; without a role, the caller's account from STS. Null: STS did not answer. */
-  of(place: AwsPlace): Promise<string | null>
+  accountOf(place: AwsPlace): Promise<string | null>
 }
 
 /** Calls STS when the caller's account is first needed. */
 export function accountsOf(signal: AbortSignal): Accounts {
   let own: Promise<string | null> | null = null
   return {
-    async of({ roleArn, region, credentials }) {
+    async accountOf({ roleArn, region, credentials }) {
       if (roleArn !== null) return accountInArn(roleArn)
       own ??= callerAccount(region, credentials, signal).catch(() => null)
       return own

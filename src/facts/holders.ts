@@ -1,7 +1,7 @@
 /** The holders of a node's disks: a new holder is one row and one measurement. */
 
-import type { FreedBy, HolderNote, StepActionId } from '#model/finding/cause.ts'
-import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import type { FreedBy, HolderNote, StepActionId } from '#model/finding.ts'
+import type { DiskHolder } from '#model/prediction.ts'
 
 export interface HolderFacts extends HolderNote {
   what: string
@@ -195,8 +195,8 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     what: 'memory of crashed processes',
     writer: 'the kernel, for processes that crashed',
     ...left,
-    steps: ['delete-place'],
-    source: 'core(5)',
+    steps: ['delete-place', 'find-crash'],
+    source: 'core(5), coredump.conf(5) MaxUse',
   },
   'package-caches': {
     what: 'downloads of package managers',

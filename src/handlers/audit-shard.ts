@@ -17,7 +17,7 @@ export const handler = (event: unknown, context: LambdaContext): Promise<Record<
     const lost = await withFanOut(run, parseSettings(process.env), runtime, inRun =>
       stepOf(parsed, inRun),
     )
-    await log.stepped(lost === null ? 'step ended' : 'lost', {}, lost)
+    await log.writeStep(lost === null ? 'step ended' : 'lost', {}, lost)
     return {}
   })
 

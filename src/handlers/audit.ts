@@ -12,9 +12,9 @@ export const handler = (event: unknown, context: LambdaContext): Promise<RunAnsw
   runLogged(context, 'run', async (log, runtime) => {
     const request = parseAuditEvent(event)
     // Observations publish no report, so they make no metrics.
-    if (request.scheduledTime !== null && !request.isObservation) log.scheduled()
+    if (request.scheduledTime !== null && !request.isObservation) log.markScheduled()
     const answer = await runService(request, parseSettings(process.env), runtime)
-    await log.ended(answer)
+    await log.writeRunEnd(answer)
     return answer
   })
 

@@ -10,6 +10,6 @@ export const handler = (event: unknown, context: LambdaContext): Promise<Discove
     log.about({ step: 'discover' })
     const { run } = parseRunEvent(event)
     const found = await withFanOut(run, parseSettings(process.env), runtime, discoverShards)
-    await log.stepped('discovered', { clusters: found.clusters, nodes: found.nodes }, null)
+    await log.writeStep('discovered', { clusters: found.clusters, nodes: found.nodes }, null)
     return found
   })

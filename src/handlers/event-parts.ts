@@ -1,6 +1,6 @@
 /** Parts of events. All mistakes of an event are reported at once. */
 import * as z from 'zod'
-import { firstReasons } from '#base/text/first-of.ts'
+import { firstReasons } from '#base/text.ts'
 
 /** @param wanted describes the form, for people */
 export const textMatching = (form: RegExp, wanted: string) =>

@@ -6,8 +6,8 @@ import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
 import { messageOf } from '#base/operator-error.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { severities } from '#model/finding/finding.ts'
-import type { RemediationAnswer } from '#model/plan/remediation-request.ts'
+import { severities } from '#model/finding.ts'
+import type { RemediationAnswer } from '#model/plan.ts'
 import type { RunAnswer } from '#model/run.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import { policyTerms } from '#pipeline/audit/shelves.ts'
@@ -51,7 +51,7 @@ export async function runLogged<T>(
       watch: log.watch,
     })
   } catch (error) {
-    await log.failed(error, what)
+    await log.writeFailure(error, what)
     throw error
   }
 }
@@ -64,14 +64,14 @@ export async function runLogged<T>(
 interface RunLog {
   watch: RunWatch
   /** Marks the run as scheduled. Only scheduled runs write metrics: a run on demand often reads a part of the fleet. */
-  scheduled(): void
-  ended(answer: RunAnswer): Promise<void>
-  remediated(answer: RemediationAnswer): Promise<void>
+  markScheduled(): void
+  writeRunEnd(answer: RunAnswer): Promise<void>
+  writeRemediation(answer: RemediationAnswer): Promise<void>
   /** Adds keys to every later line of the step. */
   about(step: Record<string, unknown>): void
   /** A step of a fan-out has ended. @param lost why a part of the run is lost; null: nothing is lost */
-  stepped(message: string, details: object, lost: string | null): Promise<void>
-  failed(error: unknown, what: 'run' | 'step'): Promise<void>
+  writeStep(message: string, details: object, lost: string | null): Promise<void>
+  writeFailure(error: unknown, what: 'run' | 'step'): Promise<void>
 }
 
 const serviceName = process.env.HIGHWATER_SERVICE || 'highwater'
@@ -93,7 +93,7 @@ export function openRunLog(requestId: string): RunLog {
   )
 
   /** Ends the invocation's watch, writes the metrics of a scheduled audit, and returns the figures for the log. */
-  async function figures(isFailed: boolean): Promise<object> {
+  async function endWatch(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
     const { slowDowns } = before ? sumSpent([own, before]) : own
     const runMs = runMsOf(own, before)
@@ -116,38 +116,38 @@ export function openRunLog(requestId: string): RunLog {
 
   return {
     watch,
-    scheduled() {
+    markScheduled() {
       isScheduled = true
     },
-    async ended({ runId, state, findings, notAudited, deliveries }) {
+    async writeRunEnd({ runId, state, findings, notAudited, deliveries }) {
       const isCounted = state === 'published' || state === 'dry-run'
       logger.info('run ended', {
         runId,
         state,
         ...(isCounted && { findings, notAudited }),
         deliveries,
-        ...(await figures(false)),
+        ...(await endWatch(false)),
       })
       if (state !== 'published' || !isScheduled) return
       const metrics = newMetrics()
       metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
       metrics.publishStoredMetrics()
     },
-    async remediated(answer) {
-      logger.info('remediation answered', { ...answer, ...(await figures(false)) })
+    async writeRemediation(answer) {
+      logger.info('remediation answered', { ...answer, ...(await endWatch(false)) })
     },
     about: step => logger.appendKeys(step),
-    async stepped(message, details, lost) {
-      const fields = { ...details, ...(await figures(false)) }
+    async writeStep(message, details, lost) {
+      const fields = { ...details, ...(await endWatch(false)) }
       if (lost === null) logger.info(message, fields)
       else logger.warn(message, { ...fields, reason: lost })
     },
-    async failed(error, what) {
+    async writeFailure(error, what) {
       const reason = messageOf(error)
       // Error messages are written for people. A stack trace would only point to the bundle's single line.
       logger.error(`${what} failed`, {
         reason: redact(reason).slice(0, longestReason),
-        ...(await figures(true)),
+        ...(await endWatch(true)),
       })
     },
   }

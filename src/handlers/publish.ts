@@ -9,10 +9,10 @@ import { type LambdaContext, runLogged } from './lambda.ts'
 export const handler = (event: unknown, context: LambdaContext): Promise<RunAnswer> =>
   runLogged(context, 'run', async (log, runtime) => {
     const { run, failure } = parsePublishEvent(event)
-    if (isTickRun(run)) log.scheduled()
+    if (isTickRun(run)) log.markScheduled()
     const answer = await withFanOut(run, parseSettings(process.env), runtime, inRun =>
       publishRun({ ...inRun, mapFailure: failure }),
     )
-    await log.ended(answer)
+    await log.writeRunEnd(answer)
     return answer
   })

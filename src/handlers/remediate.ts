@@ -1,7 +1,7 @@
 /** Remediation as a Lambda function, deployed only if the stack turns it on. Returns the result and the next step. */
 import * as z from 'zod'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
-import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
+import type { RemediationAnswer, RemediationRequest } from '#model/plan.ts'
 import { runRemediation } from '#pipeline/remediation/run/service.ts'
 import { parseChange } from '#replay/configuration/configuration-change.ts'
 import { parseSettings } from '#settings.ts'
@@ -15,7 +15,7 @@ export async function handler(event: unknown, context: LambdaContext): Promise<R
   const answer = await runLogged(context, 'run', async (log, runtime) => {
     const request = parseRemediationEvent(event)
     const found = await runRemediation(request, parseSettings(process.env), runtime)
-    await log.remediated(found)
+    await log.writeRemediation(found)
     return found
   })
   // The error text reaches people through the alarm on failed invocations.

@@ -3,8 +3,7 @@
  * fleet; a holder is one cause for each owner that has to act.
  */
 
-import { nodeKey } from '#base/text/node-key.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, nodeKey } from '#base/text.ts'
 import { holders } from '#facts/holders.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { sampleSize } from '#judge/drift/variants.ts'
@@ -12,22 +11,20 @@ import { withAmounts } from '#judge/help/disk-size.ts'
 import { mostLosses } from '#judge/help/drain.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
-import type {
-  Cause,
-  DeviceCause,
-  HolderCause,
-  SettingCause,
-  Step,
-  StepAction,
-} from '#model/finding/cause.ts'
 import {
+  type Cause,
   type CauseGroup,
   type CausePlace,
   type CauseSetting,
+  type DeviceCause,
   type Finding,
+  type HolderCause,
+  type SettingCause,
+  type Step,
+  type StepAction,
   severities,
-} from '#model/finding/finding.ts'
-import { isWatched } from '#model/prediction/prediction.ts'
+} from '#model/finding.ts'
+import { isWatched } from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { imageGcThresholds } from './rule.ts'
 
@@ -42,9 +39,9 @@ export function causesOf({
   const nodeOf = nodesByName(nodes)
   const leastAmongNodes = (
     { cluster, nodes }: Finding,
-    of: (node: AuditedNode | undefined) => number,
-  ) => Math.min(...nodes.sample.map(name => of(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
-  const rank = ({ severity }: Finding) => severities.indexOf(severity)
+    numberOf: (node: AuditedNode | undefined) => number,
+  ) =>
+    Math.min(...nodes.sample.map(name => numberOf(nodeOf(cluster, name))), Number.POSITIVE_INFINITY)
   const all = withDevices(findings)
   const ranked = all
     .map(finding => ({
@@ -65,21 +62,12 @@ export function causesOf({
   const parts = Map.groupBy(ranked, ({ finding }) => {
     const cause = settingOf(finding, nodeOf) ?? finding.cause
     const key = JSON.stringify(keyOf(finding, cause, wantedOf))
-    const change = changeOf(finding) ?? key
+    const change = changeKey(finding) ?? key
     byChange.set(change, byChange.get(change) ?? key)
     return byChange.get(change)
   })
   const sorted = [...parts.values()]
-    .map(part => ({
-      group: groupOf(
-        part.map(({ finding }) => finding),
-        nodeOf,
-      ),
-      worst: part[0]!,
-      nodes: part.flatMap(({ finding: { cluster, nodes } }) =>
-        nodes.sample.map(name => nodeKey(cluster, name)),
-      ),
-    }))
+    .map(part => rankedCause(part, nodeOf))
     .toSorted(
       by(
         ({ worst }) => rank(worst.finding),
@@ -102,10 +90,32 @@ export function causesOf({
   ].map(({ group }) => group)
 }
 
+interface RankedFinding {
+  finding: Finding
+  hours: number
+  room: number
+}
+
 interface RankedCause {
   group: CauseGroup
-  worst: { finding: Finding; hours: number; room: number }
+  worst: RankedFinding
   nodes: string[]
+}
+
+const rank = ({ severity }: Finding) => severities.indexOf(severity)
+
+/** What was seen names the cause; the node with the least room ranks it. */
+function rankedCause(part: readonly RankedFinding[], nodeOf: NodeOf): RankedCause {
+  const findings = part
+    .map(({ finding }) => finding)
+    .toSorted(by(rank, finding => !hasHappened(finding)))
+  return {
+    group: groupOf(findings, nodeOf),
+    worst: { ...part[0]!, finding: findings[0]! },
+    nodes: findings.flatMap(({ cluster, nodes }) =>
+      nodes.sample.map(name => nodeKey(cluster, name)),
+    ),
+  }
 }
 
 /** A further cause of a node comes after the first cause of the next node that is near, if both are equally severe; if the node was not read, also if it is critical. */
@@ -161,23 +171,22 @@ const nearShare = 0.1
 const isNear = ({ hours, room }: { hours: number; room: number }) =>
   hours < Number.POSITIVE_INFINITY || room < nearShare
 
-/** What fills a disk that is smaller than it was declared: those findings have the cause and the steps of that. */
+/** What fills a disk that is smaller than it was declared: those findings have the cause and the steps of that; if it is so on some of their nodes, its steps for these. */
 function withDevices(findings: Finding[]) {
   const devices = findings.filter(({ cause }) => isTooSmall(cause))
   if (devices.length === 0) return findings
   return findings.map(finding => {
-    const device = devices.find(
-      ({ cluster, nodes, cause }) =>
-        (isImageCause(finding) ||
-          isUnsized(finding) ||
-          (finding.cause.kind === 'unread' &&
-            finding.cause.source === diskUse &&
-            isMuchTooSmall(cause))) &&
-        cluster === finding.cluster &&
-        finding.nodes.sample.every(name => nodes.sample.includes(name)),
-    )
-    if (device === undefined || device === finding) return finding
+    const { nodes } = finding
+    const onDevice = (device: Finding) =>
+      nodes.sample.filter(name => device.nodes.sample.includes(name))
+    const [device] = devices
+      .filter(device => device.cluster === finding.cluster && isOfSize(finding, device))
+      .toSorted(by(one => -onDevice(one).length))
+    const small = device ? onDevice(device) : []
+    if (device === undefined || device === finding || small.length === 0) return finding
     const { cause } = device
+    if (small.length < nodes.sample.length)
+      return { ...finding, steps: stepsOfSome(finding, device, small) }
     // The peers run with a larger disk; until then this one can be freed.
     const frees =
       cause.kind === 'device' && cause.what === 'below-peers'
@@ -185,6 +194,25 @@ function withDevices(findings: Finding[]) {
         : []
     return { ...finding, cause, steps: [...frees, ...device.steps] }
   })
+}
+
+/** Whether a disk of the right size ends the finding. */
+const isOfSize = (finding: Finding, { cause }: Finding) =>
+  isImageCause(finding) ||
+  isUnsized(finding) ||
+  (finding.cause.kind === 'unread' && finding.cause.source === diskUse && isMuchTooSmall(cause))
+
+/** The size of the device is for its nodes, another size for the others. */
+function stepsOfSome(finding: Finding, device: Finding, small: readonly string[]): Step[] {
+  const forNodes = (step: Step, nodes: readonly string[]) => ({
+    ...step,
+    action: { ...step.action, nodes: nodes.slice(0, sampleSize) },
+  })
+  const others = finding.nodes.sample.filter(name => !small.includes(name))
+  return [
+    ...finding.steps.map(step => (step.kind === 'resize' ? forNodes(step, others) : step)),
+    ...device.steps.map(step => forNodes(step, small)),
+  ]
 }
 
 const wantedBytes = ({ declaredBytes, peerBytes }: DeviceCause) => declaredBytes ?? peerBytes ?? 0
@@ -256,7 +284,7 @@ function settingOf({ cause, cluster, nodes }: Finding, nodeOf: NodeOf): SettingC
 }
 
 /** Fields that are set where they are the cause, with the nodes: each cause names what runs on its own. Null: none are. */
-function changeOf({
+function changeKey({
   cause,
   cluster,
   subject,
@@ -477,7 +505,7 @@ function settingsOf(
   fields: readonly string[],
   nodeOf: NodeOf,
 ): CauseSetting[] {
-  const isOwn = (path: string) =>
+  const isOfFields = (path: string) =>
     fields.some(field => path === field || path.startsWith(`${field}.`))
   const roots = fields.map(field => field.split('.')[0])
   const found = findings.flatMap(finding => {
@@ -509,7 +537,7 @@ function settingsOf(
       })),
     }
   })
-  return settings.toSorted(by(({ path }) => !isOwn(path)))
+  return settings.toSorted(by(({ path }) => !isOfFields(path)))
 }
 
 const shownSteps = 6

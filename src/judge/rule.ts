@@ -2,25 +2,22 @@
 
 import type { Command } from '#judge/garbage/kubectl.ts'
 import type { ClusterContext, Need, NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
+import type { ClusterNeed, ClusterPrediction, GarbageFate } from '#model/cluster-garbage.ts'
 import type {
   Cause,
-  DeviceCause,
-  SettingCause,
-  SettingLayer,
-  StepAction,
-  StepActionId,
-  WorldEvent,
-} from '#model/finding/cause.ts'
-import type { ClusterNeed, ClusterPrediction } from '#model/finding/cluster-garbage.ts'
-import type {
   Confidence,
+  DeviceCause,
   Evidence,
   EvidenceKind,
   Family,
   RuleDocs,
+  SettingCause,
+  SettingLayer,
   Severity,
-} from '#model/finding/finding.ts'
-import type { GarbageFate } from '#model/finding/garbage-overview.ts'
+  StepAction,
+  StepActionId,
+  WorldEvent,
+} from '#model/finding.ts'
 import type { GateProblemKind } from '#model/gate.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { ClusterGarbagePolicy, Policy } from '#model/policy.ts'

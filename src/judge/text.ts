@@ -1,9 +1,9 @@
 /** Makes outside text fit to be shown: bounded, without control characters, and with units. */
 
 import { percentNumber } from '#base/percent.ts'
-import { bytesText } from '#base/text/bytes-text.ts'
+import { bytesText } from '#base/text.ts'
 import { hourMs } from '#base/units.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
+import { placedWorkload } from '#model/input/record.ts'
 
 /** Names of Kubernetes objects have at most 253 characters. */
 export const nameLength = 253
@@ -55,8 +55,15 @@ interface NamedPod {
 export const podName = (pod: NamedPod | undefined) => `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
 
 /** `shop/web-1 (Deployment shop/web)`. */
-export function placedPod(of: { namespace: string; pod: string; workload: string | null }) {
-  const { namespace, pod, workload } = of
+export function placedPod({
+  namespace,
+  pod,
+  workload,
+}: {
+  namespace: string
+  pod: string
+  workload: string | null
+}) {
   const owner = workload === null ? '' : ` (${placedWorkload(namespace, workload)})`
   return shorten(`${namespace}/${pod}${owner}`, 2 * nameLength)
 }

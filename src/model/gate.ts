@@ -1,6 +1,7 @@
 /** What changed configuration files would do to the nodes of a snapshot (the contract `highwater.gate/1`). */
-import type { NodeSample, Severity } from '#model/finding/finding.ts'
+
 import type { Subject } from '#model/input/record.ts'
+import type { NodeSample, Severity } from './finding.ts'
 
 /** Kinds of files that set fields of a kubelet. */
 export type ChangedFileKind =

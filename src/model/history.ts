@@ -1,15 +1,9 @@
 /** History of past runs in a store: findings with their first days, facts per node and day, and numbers per cluster over time. */
 
-import type { ComparedFinding, ComparedRun, Ending, MetNode } from '#model/finding/delta.ts'
-import type {
-  Coverage,
-  CoverageState,
-  FindingsDocument,
-  Grade,
-  Severity,
-} from '#model/finding/finding.ts'
 import type { AmiFamily, NodeIdentity, ReadMode, Subject } from '#model/input/record.ts'
-import type { FilesystemLayout } from '#model/prediction/prediction.ts'
+import type { ComparedFinding, ComparedRun, Ending, MetNode } from './delta.ts'
+import type { Coverage, CoverageState, FindingsDocument, Grade, Severity } from './finding.ts'
+import type { FilesystemLayout } from './prediction.ts'
 
 /** Dates are days in UTC, YYYY-MM-DD. */
 export interface RememberedFinding extends ComparedFinding {

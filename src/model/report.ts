@@ -1,31 +1,20 @@
 /** Input of the report: the findings document, and a compact view of every node. */
 
-import type { Cause, HolderNotes, Step } from '#model/finding/cause.ts'
-import type { Delta } from '#model/finding/delta.ts'
+import type { NodeIdentity, ReadError, ReadMode, Subject } from '#model/input/record.ts'
+import type { NextUpgrade } from '#model/upgrade.ts'
+import type { GarbageOverview } from './cluster-garbage.ts'
+import type { Delta, FindingEvent } from './delta.ts'
 import type {
+  Cause,
   CoverageState,
   Finding,
   FindingsDocument,
+  HolderNotes,
   NotAudited,
   OutcomeCounts,
   Severity,
-} from '#model/finding/finding.ts'
-import type { FindingEvent } from '#model/finding/finding-event.ts'
-import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
-import type { NodeIdentity, ReadError, ReadMode, Subject } from '#model/input/record.ts'
-import type { ReportedPlan } from '#model/plan/plan.ts'
-import type { RunState } from '#model/plan/remediation.ts'
-import type { DiskLedger, FilesystemLedger } from '#model/prediction/disk-ledger.ts'
-import type {
-  EvictionPrediction,
-  Filesystems,
-  ImageGcPrediction,
-  ObservedSignal,
-  PodName,
-  Signal,
-  ThresholdOrigin,
-} from '#model/prediction/prediction.ts'
-import type { NextUpgrade } from '#model/upgrade.ts'
+  Step,
+} from './finding.ts'
 import type {
   ClusterTrend,
   FillSeries,
@@ -38,6 +27,18 @@ import type {
   RememberedImage,
   TrendPoint,
 } from './history.ts'
+import type { ReportedPlan, RunState } from './plan.ts'
+import type {
+  DiskLedger,
+  EvictionPrediction,
+  FilesystemLedger,
+  Filesystems,
+  ImageGcPrediction,
+  ObservedSignal,
+  PodName,
+  Signal,
+  ThresholdOrigin,
+} from './prediction.ts'
 
 export interface AuditedNode {
   cluster: string

@@ -1,6 +1,7 @@
 /** One run of the service: request and result. */
-import type { Coverage, Grade, Severity } from '#model/finding/finding.ts'
+
 import type { Selection } from '#model/input/record.ts'
+import type { Coverage, Grade, Severity } from './finding.ts'
 import type { PolicyGrants } from './policy.ts'
 import type { Delivery } from './report.ts'
 

@@ -1,6 +1,7 @@
 /** What `highwater tune --format json` prints (`highwater.tune/1`). */
-import type { DurableFix, NodeSample } from '#model/finding/finding.ts'
+
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import type { DurableFix, NodeSample } from './finding.ts'
 
 export const tuneSettings = ['today', 'vendor', 'upstream', 'recommended', 'stricter'] as const
 /**

@@ -1,8 +1,8 @@
 /** What `highwater upgrade --format json` prints (`highwater.upgrade/1`). */
-import type { NodeSample } from '#model/finding/finding.ts'
-import type { Insight } from '#model/input/cluster-input.ts'
-import type { NodeOwner, Subject } from '#model/input/record.ts'
-import type { KubeletUpgrade } from '#model/prediction/prediction.ts'
+
+import type { Insight, NodeOwner, Subject } from '#model/input/record.ts'
+import type { NodeSample } from './finding.ts'
+import type { KubeletUpgrade } from './prediction.ts'
 
 /** What the minor of its control plane changes on a node that is behind. Lists are bounded. */
 export type NextUpgrade = Omit<KubeletUpgrade, 'changedBehaviors' | 'changedGates'>

@@ -11,7 +11,7 @@ import {
 } from '#base/foreign-text.ts'
 import { inputLimits, textLimits } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
-import { didYouMean } from '#base/text/nearest.ts'
+import { didYouMean } from '#base/text.ts'
 import { type PolicyTerms, policyJsonSchema, policySchema } from '#model/policy/schema.ts'
 import type { Policy } from '#model/policy.ts'
 

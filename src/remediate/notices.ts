@@ -8,7 +8,7 @@ import { parsedJson } from '#base/raw-object.ts'
 import { weekMs } from '#base/units.ts'
 import { oneLine } from '#clients/failure.ts'
 import { type Store, update } from '#clients/store/store.ts'
-import { type RemediationRun, runStates, type StepState } from '#model/plan/remediation.ts'
+import { type RemediationRun, runStates, type StepState } from '#model/plan.ts'
 import type { RemediationNotices, ReportedRun } from '#model/report.ts'
 import { Unsealed, unsealedText } from './seal.ts'
 

@@ -2,9 +2,13 @@
 import * as z from 'zod'
 import type { RawObject } from '#base/raw-object.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { ClusterRecord, ObjectsRecord } from '#model/input/record.ts'
+import {
+  type ClusterRecord,
+  controllerReferenceOf,
+  type KubernetesPod,
+  type NodeInput,
+  type ObjectsRecord,
+} from '#model/input/record.ts'
 
 /** `namespace/name` */
 export const podName = ({ metadata }: KubernetesPod): string =>

@@ -21,9 +21,8 @@ import type {
   Host,
   Runtime,
 } from '#model/input/inspection.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { ContainerRemoval, Unknown } from '#model/prediction/prediction.ts'
+import type { KubernetesPod, NodeInput } from '#model/input/record.ts'
+import type { ContainerRemoval, Unknown } from '#model/prediction.ts'
 import {
   type ContainerGcPolicy,
   garbageCollect,

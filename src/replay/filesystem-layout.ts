@@ -10,8 +10,8 @@
  */
 
 import type { Host } from '#model/input/inspection.ts'
-import type { FilesystemStats, Summary } from '#model/input/node-input.ts'
-import type { FilesystemState, Filesystems } from '#model/prediction/prediction.ts'
+import type { FilesystemStats, Summary } from '#model/input/record.ts'
+import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import { availableOf, countOf } from './counters.ts'
 import { usagePercentOf } from './image-gc/usage.ts'
 

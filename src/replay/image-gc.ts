@@ -12,12 +12,7 @@ import {
   startsAboveUsedPercent,
   startsBelowAvailableBytes,
 } from '#model/kubelet/image-gc-trigger.ts'
-import type {
-  ImageDeletion,
-  ImageGcPrediction,
-  KeptImage,
-  Unknown,
-} from '#model/prediction/prediction.ts'
+import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
 import type { PreparedImages } from '#replay/image-gc/bounds.ts'
 import { bytesUntilTrigger, type ImageFsStats, imageFsUsage } from '#replay/image-gc/usage.ts'
 import {

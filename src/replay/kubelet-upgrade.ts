@@ -3,7 +3,7 @@
  * order.
  */
 
-import { leavesOf } from '#base/merge-patch.ts'
+import { leavesOf } from '#base/raw-object.ts'
 import { cgroupVersionOfFamily } from '#facts/eks/ami-defaults.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import { type Gate, gateHistory, isFixedOn, isGateOn } from '#facts/kubelet/feature-gates.ts'
@@ -11,15 +11,9 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { behaviorsBetween, flagsRemovedBy, unknownFlagError } from '#facts/kubelet/minor-changes.ts'
 import type { Host } from '#model/input/inspection.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
+import type { NodeIdentity, NodeInput } from '#model/input/record.ts'
 import { messagesOf, type Refusal } from '#model/kubelet/refusal.ts'
-import type {
-  ChangedSetting,
-  KubeletUpgrade,
-  Signal,
-  StartSettings,
-} from '#model/prediction/prediction.ts'
+import type { ChangedSetting, KubeletUpgrade, Signal, StartSettings } from '#model/prediction.ts'
 import { refusalsOf } from './configuration/configuration-change.ts'
 import { configzOf, loadConfigFile } from './configuration/configuration-file.ts'
 import { type NextStart, predictNextStart } from './configuration/next-start.ts'

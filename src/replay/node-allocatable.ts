@@ -25,7 +25,7 @@ import {
 import { messageOf } from '#base/operator-error.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
-import type { Signal, Threshold } from '#model/prediction/prediction.ts'
+import type { Signal, Threshold } from '#model/prediction.ts'
 import { getThresholdQuantity, parseThresholdConfig } from './eviction/thresholds.ts'
 import type { ResourceList } from './pods/pod.ts'
 
@@ -78,7 +78,7 @@ export function nodeAllocatable(
   for (const [name, amount] of resources) {
     podsCgroupLimit.set(
       name,
-      notBelowZero(subtract(subtract(amount, systemReserved.get(name)), kubeReserved.get(name))),
+      atLeastZero(subtract(subtract(amount, systemReserved.get(name)), kubeReserved.get(name))),
     )
     const total = [systemReserved, kubeReserved, evictionReserved].reduce(
       (sum, list) => add(sum, list.get(name)),
@@ -175,12 +175,12 @@ function allocatableOf(capacity: ResourceList, reservation: ResourceList): Resou
   const allocatable = new Map(
     [...capacity].map(([name, amount]) => [
       name,
-      notBelowZero(subtract(amount, reservation.get(name))),
+      atLeastZero(subtract(amount, reservation.get(name))),
     ]),
   )
   for (const [name, amount] of capacity) {
     if (name.startsWith('hugepages-'))
-      allocatable.set('memory', notBelowZero(subtract(allocatable.get('memory') ?? zero, amount)))
+      allocatable.set('memory', atLeastZero(subtract(allocatable.get('memory') ?? zero, amount)))
   }
   return allocatable
 }
@@ -201,7 +201,7 @@ const negate = (amount: Quantity): Quantity => ({
   written: null,
 })
 
-const notBelowZero = (amount: Quantity) => (signOf(amount) < 0 ? zero : amount)
+const atLeastZero = (amount: Quantity) => (signOf(amount) < 0 ? zero : amount)
 
 /**
  * The kubelet's error if it does not start because the reservation exceeds the capacity; null: it starts.

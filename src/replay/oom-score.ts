@@ -18,7 +18,7 @@ import {
   quantityValue,
   signOf,
 } from '#base/go/quantity.ts'
-import type { OomScore } from '#model/prediction/prediction.ts'
+import type { OomScore } from '#model/prediction.ts'
 import { podQosClass, type QosClass } from '#replay/pods/pod-qos.ts'
 import type { Kubelet } from './kubelet.ts'
 import { isCriticalPod, type Pod, type PodContainer } from './pods/pod.ts'

@@ -17,11 +17,10 @@ import {
 import { gibibyte } from '#base/units.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
+import type { KubernetesNode, NodeInput } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { type Refusal, refusal } from '#model/kubelet/refusal.ts'
-import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction/prediction.ts'
+import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
   type Machine,

@@ -2,14 +2,9 @@
 
 import { timelineSteps } from '#base/limits.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { WhatIf } from '#model/plan/what-if.ts'
-import type {
-  NodeCondition,
-  TimelineDetail,
-  TimelineEvent,
-  Unknown,
-} from '#model/prediction/prediction.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import type { WhatIf } from '#model/plan.ts'
+import type { NodeCondition, TimelineDetail, TimelineEvent, Unknown } from '#model/prediction.ts'
 import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import { freedByOf, imageSpaceOf } from '#replay/image-gc/unpacked-bytes.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'

@@ -1,7 +1,7 @@
 /** A node's record, parsed once. Any number of configurations can be replayed on the result. */
 
 import { once, oncePerText } from '#base/once.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { type Unpacking, unpackingOf } from '#facts/kubelet/unpacking.ts'
 import type { Host } from '#model/input/inspection.ts'
@@ -10,15 +10,16 @@ import type {
   ContainerStatus,
   KubernetesNode,
   KubernetesPod,
-} from '#model/input/kubernetes.ts'
-import type { NodeInput, Summary } from '#model/input/node-input.ts'
+  NodeInput,
+  Summary,
+} from '#model/input/record.ts'
 import type {
   Filesystems,
   NodeCondition,
   ProtectedPod,
   RankedPod,
   Signal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import { podQosClass } from '#replay/pods/pod-qos.ts'
 import { type PodStatsIndex, podStatsIn } from '#replay/pods/pod-stats.ts'
 import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'

@@ -4,14 +4,14 @@ import { quantityOrNull } from '#base/go/quantity.ts'
 import { amiFamily } from '#facts/eks/node-identity.ts'
 import { supportedInput, unsupportedReason } from '#facts/kubelet/features.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodeInput } from '#model/input/record.ts'
 import {
   type KubeletConfiguration,
   mistakeOf,
   type RunningConfiguration,
 } from '#model/kubelet/configuration.ts'
 import { messagesOf } from '#model/kubelet/refusal.ts'
-import { asItIs, type Fill, type WhatIf } from '#model/plan/what-if.ts'
+import { asItIs, type Fill, type WhatIf } from '#model/plan.ts'
 import type {
   ContainerRemoval,
   EvictionPrediction,
@@ -20,7 +20,7 @@ import type {
   NodePrediction,
   TimelineEvent,
   Unknown,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { withChanges } from './configuration/configuration-change.ts'
 import {
@@ -318,13 +318,13 @@ function localStorageOf(
   if (!node.pods || !node.summary || !node.layout || typeof eviction === 'string')
     return { localStorageEvictions: null }
   if (!eviction.localStorageCapacityIsolation) return { localStorageEvictions: [] }
-  const named = ({ pod: { namespace, name }, ...of }: StorageLimitExceeded) => ({
+  const withPodName = ({ pod: { namespace, name }, ...of }: StorageLimitExceeded) => ({
     ...{ namespace, name },
     ...of,
   })
-  const near = node.nearLimits().map(named)
+  const near = node.nearLimits().map(withPodName)
   return {
-    localStorageEvictions: node.overLimits().map(named),
+    localStorageEvictions: node.overLimits().map(withPodName),
     ...(near.length > 0 && { nearOwnLimits: near }),
   }
 }

@@ -1,6 +1,6 @@
 /** Times in ms since 1970: of a kubelet and its images in a record, of the kubelet's periodic loops, and of texts. */
 
-import type { KnownImages, NodeInput } from '#model/input/node-input.ts'
+import type { KnownImages, NodeInput } from '#model/input/record.ts'
 
 /** Go's zero time, before every other time. Means "never", or "before the first detection". */
 export const zeroTimeMs = Number.NEGATIVE_INFINITY

@@ -3,18 +3,17 @@
  * included.
  */
 
-import { matchesGlob } from '#base/text/glob.ts'
-import { nodeKey } from '#base/text/node-key.ts'
-import type { Delta } from '#model/finding/delta.ts'
-import type {
-  ClusterResult,
-  Coverage,
-  Finding,
-  FindingsDocument,
-  NodeSample,
-  OutcomeCounts,
-} from '#model/finding/finding.ts'
-import { gradeOf } from '#model/finding/grade.ts'
+import { matchesGlob, nodeKey } from '#base/text.ts'
+import type { Delta } from '#model/delta.ts'
+import {
+  type ClusterResult,
+  type Coverage,
+  type Finding,
+  type FindingsDocument,
+  gradeOf,
+  type NodeSample,
+  type OutcomeCounts,
+} from '#model/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
 import { isNodeGroup, matchesCluster, type Subject } from '#model/input/record.ts'
 import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
@@ -70,7 +69,7 @@ export function shareOf(
     ownerless: undefined,
     notices: report.notices && {
       refused: [],
-      runs: report.notices.runs.filter(run => run.clusters.some(owns.someOf)),
+      runs: report.notices.runs.filter(run => run.clusters.some(owns.ownsSomeOf)),
     },
     document: {
       ...document,
@@ -113,7 +112,7 @@ function ownershipTests(
     )
   const mayBeTheirs = ({ cluster, node }: { cluster: string; node: string | null }) => {
     const group = node === null ? undefined : groups.get(nodeKey(cluster, node))
-    return group ? owns.group(cluster, group) : owns.someOf(cluster)
+    return group ? owns.group(cluster, group) : owns.ownsSomeOf(cluster)
   }
   return { isTheirs, mayBeTheirs }
 }
@@ -215,7 +214,8 @@ function ownership(
     own.group(cluster, subject) && !foreign.some(other => other.group(cluster, subject))
   return {
     group,
-    someOf: cluster => own.someOf(cluster) && !foreign.some(other => other.group(cluster, null)),
+    ownsSomeOf: cluster =>
+      own.ownsSomeOf(cluster) && !foreign.some(other => other.group(cluster, null)),
   }
 }
 
@@ -223,7 +223,7 @@ interface Ownership {
   /** Whether a group of nodes or an object belongs to the owner. Null `subject`: the cluster. */
   group(cluster: string, subject: Subject | null): boolean
   /** Whether part of a cluster might belong to the owner. True if nodes or tags are unknown. */
-  someOf(cluster: string): boolean
+  ownsSomeOf(cluster: string): boolean
 }
 
 const matchesLabels = (wanted: Record<string, string> = {}, found: Record<string, string>) =>
@@ -277,7 +277,7 @@ function ownershipOf({ tags = [], nodes }: AuditReport, match: OwnerMatch): Owne
   )
   return {
     group,
-    someOf(cluster) {
+    ownsSomeOf(cluster) {
       if (!inCluster(cluster)) return false
       const isOpen = match.tags ? !tagsOf.has(JSON.stringify([cluster, null])) : !known.has(cluster)
       return isOpen || match.namespace !== undefined || group(cluster, null) || partly.has(cluster)

@@ -5,8 +5,7 @@
 
 import { once } from '#base/once.ts'
 import { percentNumber } from '#base/percent.ts'
-import { wrap } from '#base/text/text-width.ts'
-import { utcMinute } from '#base/text/utc-time.ts'
+import { utcMinute, wrap } from '#base/text.ts'
 import { englishCatalogue } from './languages/messages.ts'
 
 /**

@@ -1,23 +1,24 @@
 /** The only place where records get their types. */
 
+import type { Host, Runtime } from '#model/input/inspection.ts'
 import {
+  type AttachedVolume,
   type ClusterInput,
+  type ClusterRecord,
+  defaultReadMode,
   type EksCluster,
   eksClusterShape,
   type Insight,
+  type KnownImages,
   type LaunchTemplateVersion,
   type Nodegroup,
-  type ObjectsInput,
-} from '#model/input/cluster-input.ts'
-import type { Host, Runtime } from '#model/input/inspection.ts'
-import type { AttachedVolume, KnownImages, NodeInput, Summary } from '#model/input/node-input.ts'
-import {
-  type ClusterRecord,
-  defaultReadMode,
+  type NodeInput,
   type NodeRecord,
+  type ObjectsInput,
   type ObjectsRecord,
   promisedSources,
   type ReadError,
+  type Summary,
 } from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'
 import { keep } from './shape.ts'

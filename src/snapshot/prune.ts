@@ -6,19 +6,23 @@
 import { longestMessage, redactionLimits } from '#base/limits.ts'
 import type { RawObject } from '#base/raw-object.ts'
 import { RedactionBudget, redact, redactTexts } from '#base/redaction/redact.ts'
-import { eksClusterShape, insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
-import { ReadErrors } from '#model/input/input-errors.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
-import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
 import {
   type ClusterRecord,
+  eksClusterShape,
+  insightShape,
   isReadMode,
+  knownShape,
   type NodeRecord,
+  nodegroupShape,
   type ObjectsRecord,
   type ReadError,
+  ReadErrors,
   type ResourceName,
   type SnapshotRecord,
+  summaryShape,
   type UnreadPart,
+  volumeShape,
 } from '#model/input/record.ts'
 import { list, type Shape } from '#model/input/shape.ts'
 import {

@@ -21,7 +21,7 @@ import {
   snapshotSchema,
   sourcesUnknownTo,
 } from '#model/input/record.ts'
-import { isMoment } from '#model/plan/what-if.ts'
+import { isMoment } from '#model/plan.ts'
 import { nodeParts, prune } from './prune.ts'
 
 const { maxBytes: maxLineLength } = inputLimits.snapshotLine

@@ -1,8 +1,12 @@
 /** Fields that are kept of each kind of answer: those that rules and replays read, in the API's own names. */
 
 import { isRawObject } from '#base/raw-object.ts'
-import { eventShape, type GarbageObjects } from '#model/input/cluster-input.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
+import {
+  eventShape,
+  type GarbageObjects,
+  type KubernetesNode,
+  type KubernetesPod,
+} from '#model/input/record.ts'
 import { list, type Shape, type ShapeOf, text } from '#model/input/shape.ts'
 
 const ownerReferences = list({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { leavesOf, mergePatch, patchBetween } from '#base/merge-patch.ts'
+import { leavesOf, mergePatch, patchBetween } from '#base/raw-object.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 
 const scalar = fc.oneof(fc.integer(), fc.string(), fc.boolean())

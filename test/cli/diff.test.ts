@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { diffText } from '#cli/diff.ts'
-import type { DiffDocument, ListedChange } from '#model/finding/delta.ts'
+import type { DiffDocument, ListedChange } from '#model/delta.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess, runCommand } from '#test/in-process.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'
@@ -82,10 +82,7 @@ describe('highwater diff of two snapshots', () => {
       'notes',
       'kubeletUpgrades',
     ])
-    const documented = readFileSync(
-      new URL('../../src/model/finding/delta.ts', import.meta.url),
-      'utf8',
-    )
+    const documented = readFileSync(new URL('../../src/model/delta.ts', import.meta.url), 'utf8')
     for (const key of [
       ...Object.keys(document),
       ...Object.keys(document.findings),

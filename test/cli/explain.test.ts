@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearest } from '#base/text/nearest.ts'
+import { nearest } from '#base/text.ts'
 import { explanationText, rulesTable } from '#cli/explain.ts'
 import { explainedRules } from '#pipeline/audit/shelves.ts'
 import { inProcess } from '#test/in-process.ts'

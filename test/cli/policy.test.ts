@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Finding, FindingsDocument } from '#model/finding/finding.ts'
+import type { Finding, FindingsDocument } from '#model/finding.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { savedSnapshot } from '#test/saved-snapshot.ts'

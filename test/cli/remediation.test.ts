@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { withRemediation } from '#cli/remediation.ts'
-import type { RemediationRun } from '#model/plan/remediation.ts'
+import type { RemediationRun } from '#model/plan.ts'
 import type { AccountSelection } from '#model/policy.ts'
 import { temporaryFolder } from '#test/cli.ts'
 

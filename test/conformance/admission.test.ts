@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeCondition } from '#model/prediction/prediction.ts'
+import type { NodeCondition } from '#model/prediction.ts'
 import { isCriticalPod, protectionOf } from '#replay/pods/pod.ts'
 import { manifestOf } from '#test/at-the-door.ts'
 import { newest, pod, requesting } from '#test/eviction-builder.ts'

@@ -7,8 +7,8 @@
  * Kept exactly  tolerations count only under memory pressure alone; with any other condition, every pod that is not critical is refused
  * Left out      the order of conditions in the message: a map's upstream, sorted here; the operators Gt and Lt, which no taint without value meets
  */
-import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
-import type { NodeCondition } from '#model/prediction/prediction.ts'
+import type { KubernetesPod, PodSpec } from '#model/input/record.ts'
+import type { NodeCondition } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { isCriticalPod, parsePod } from '#replay/pods/pod.ts'
 import { podQosClass } from '#replay/pods/pod-qos.ts'

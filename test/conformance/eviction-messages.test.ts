@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 import { synchronize, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'

@@ -1,5 +1,5 @@
 /** The order in which pods would be evicted under one signal. */
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 import { rankPods } from '#replay/eviction/victims.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'

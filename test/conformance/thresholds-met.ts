@@ -1,7 +1,7 @@
 /** Thresholds against observations. */
 
 import { canonicalText, quantityValue } from '#base/go/quantity.ts'
-import type { Observation, Signal, ThresholdValue } from '#model/prediction/prediction.ts'
+import type { Observation, Signal, ThresholdValue } from '#model/prediction.ts'
 import {
   getThresholdQuantity,
   thresholdsMet as met,

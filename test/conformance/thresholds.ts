@@ -1,8 +1,8 @@
 /** evictionHard and its companions as the kubelet reads them at its start. */
 import { formatDuration } from '#base/go/duration.ts'
 import { canonicalText, quantityValue } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
-import type { Threshold, ThresholdValue } from '#model/prediction/prediction.ts'
+import { byText } from '#base/text.ts'
+import type { Threshold, ThresholdValue } from '#model/prediction.ts'
 import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
 import type { Family } from './family.ts'
 

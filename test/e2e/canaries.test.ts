@@ -4,14 +4,21 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { alwaysFormats, moreFormats } from '#model/format-id.ts'
-import { eksClusterShape, insightShape, nodegroupShape } from '#model/input/cluster-input.ts'
 import { hostShape, runtimeShape } from '#model/input/inspection.ts'
-import { knownShape, summaryShape, volumeShape } from '#model/input/node-input.ts'
-import { everything, snapshotSchema } from '#model/input/record.ts'
+import {
+  eksClusterShape,
+  everything,
+  insightShape,
+  knownShape,
+  nodegroupShape,
+  snapshotSchema,
+  summaryShape,
+  volumeShape,
+} from '#model/input/record.ts'
 import type { Shape } from '#model/input/shape.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'

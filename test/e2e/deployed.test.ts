@@ -4,9 +4,8 @@
  */
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { FindingsDocument } from '#model/finding/finding.ts'
-import type { Plan } from '#model/plan/plan.ts'
-import type { RemediationAnswer } from '#model/plan/remediation-request.ts'
+import type { FindingsDocument } from '#model/finding.ts'
+import type { Plan, RemediationAnswer } from '#model/plan.ts'
 import { runIdOf } from '#model/run.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import type { Invocation } from '#test/function-process.ts'

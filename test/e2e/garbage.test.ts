@@ -18,7 +18,7 @@ import {
   type Scenario,
 } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import { everything } from '#model/input/record.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'

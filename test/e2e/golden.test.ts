@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
-import type { Finding } from '#model/finding/finding.ts'
+import type { Finding } from '#model/finding.ts'
 import { auditLive, auditRecords, labOf } from '#test/lab-audit.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import { measuredHighwater, temporaryFolder } from '#test/cli.ts'
 
 vi.setConfig({ testTimeout: 180_000 })

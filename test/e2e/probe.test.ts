@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import { auditLive, firedRules, labOf } from '#test/lab-audit.ts'
 
 const generous = { timeout: 60_000 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import { everything } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { kubernetesRights } from '#pipeline/access/permissions.ts'

@@ -3,7 +3,7 @@ import '#test/short-waits.ts'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import type { RemediationRun } from '#model/plan/remediation.ts'
+import type { RemediationRun } from '#model/plan.ts'
 import { inProcess } from '#test/in-process.ts'
 import { RemediationLab } from '#test/remediation-lab.ts'
 

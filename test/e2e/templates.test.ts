@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { severities } from '#model/finding/finding.ts'
+import { severities } from '#model/finding.ts'
 import { segmentTones, severityMark } from '#report/mail/palette.ts'
 
 const precompile = 'templates/precompile.ts'

@@ -16,7 +16,7 @@ import {
 import { scenario } from '#lab/test/support.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { ReadMode } from '#model/input/record.ts'
-import type { VerificationReport } from '#model/plan/remediation.ts'
+import type { VerificationReport } from '#model/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { freshClusters } from '#pipeline/remediation/run/fresh.ts'
 import { digestOf } from '#remediate/plan/canonical.ts'

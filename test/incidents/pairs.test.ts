@@ -1,6 +1,6 @@
 /** Two incidents on two nodes of one group: what is said of a node names nothing that is on the other one alone. */
 import { expect, it } from 'vitest'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
 import { english } from '#report/languages/language.ts'
 import { causeOnNode, causesAndOutlook, stepsAlone } from '#report/parts/causes.ts'

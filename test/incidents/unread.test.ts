@@ -1,7 +1,7 @@
 /** The same incidents with less evidence: what was not read is never called a cause. */
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
-import type { Cause } from '#model/finding/cause.ts'
+import type { Cause } from '#model/finding.ts'
 import type { NodeRecord, SnapshotRecord } from '#model/input/record.ts'
 import { isSlow } from '#test/slow.ts'
 import { incidents as all } from './cases/index.ts'

@@ -4,7 +4,7 @@ import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import { type StepNode, stepsOf, withPlaceOptions } from '#judge/fixes/steps.ts'
 import { clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { Step, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { Step, StepAction, StepActionId } from '#model/finding.ts'
 import type { Subject } from '#model/input/record.ts'
 
 const arn = 'arn:aws:eks:eu-west-1:111122223333:cluster/prod'
@@ -50,6 +50,22 @@ it('names the file in which k3s and RKE2 have the settings of their kubelet', ()
   const [step] = stepsOf(settable, [{ id: 'set-fields' }], ofRke2)
   expect(step?.action.place).toBe('/etc/rancher/rke2/config.yaml')
   expect(stepsOf(settable, [{ id: 'set-fields' }], on())[0]?.action.place).toBeUndefined()
+})
+
+it.each([
+  ['Nodegroup', '--nodegroup general'],
+  ['NodePool', '--nodegroup general'],
+  ['InstanceGroup', '--nodegroup general'],
+  ['GKENodePool', '--nodegroup general'],
+  ['AgentPool', '--nodegroup general'],
+  ['Group', '--nodegroup general'],
+  ['Node', '--node ip-10-0-0-1'],
+  ['Namespace', '--node ip-10-0-0-1'],
+] as const)('plans for all nodes of a group, or for one node: %s', (kind, which) => {
+  const subject: Subject = { ...group, kind }
+  const settable = { ...finding, subject, fix: { config: { maxPods: 20 }, durable: [] } }
+  const [command] = commandsIn(stepsOf(settable, [{ id: 'set-fields' }], on()))
+  expect(command).toContain(` ${which} --out `)
 })
 
 it('has the runtime prune images where no plan reaches the node', () => {
@@ -105,6 +121,21 @@ it.each([
   const looking = { ...machine, shell: 'pod' as const, providerId, shellImage }
   const actions = [{ id: 'look-on-node' as const, unit: 'inodes' as const }]
   expect(commandsIn(stepsOf(finding, actions, on({ node: looking })))[0]).toMatch(expected)
+})
+
+it.each([
+  ['driver', 'get pods -A -o wide --field-selector=spec.nodeName=ip-10-0-0-1'],
+  ['controller', 'get volumeattachments'],
+] as const)('shows what has to act for a volume: %s', (variant, command) => {
+  const steps = stepsOf(finding, [{ id: 'attach-volume', variant }], on())
+  expect(commandsIn(steps)).toEqual([`kubectl --context prod ${command}`])
+})
+
+it('lists crashes, and says where their dumps go', () => {
+  const steps = stepsOf(finding, [{ id: 'find-crash' }], on({ node: machine }))
+  expect(commandsIn(steps)).toEqual([
+    "ssh ip-10-0-0-1 'sudo coredumpctl list --no-pager | tail -n 20; sysctl kernel.core_pattern'",
+  ])
 })
 
 it('looks into a volume by the container that mounts it', () => {

@@ -6,7 +6,7 @@ import { type LanguageId, languageIds } from '#model/language.ts'
 import { defaultPolicy, type ReportPolicy } from '#model/policy.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
 import { audiencesOf, publishReport } from '#pipeline/audit/publication.ts'
-import { waysOf } from '#pipeline/service/ways.ts'
+import { runChannels } from '#pipeline/service/run-channels.ts'
 import type { MailChannel } from '#publish/channel.ts'
 import { folder } from '#publish/channels/into-store.ts'
 import { languages } from '#report/languages/language.ts'
@@ -37,8 +37,8 @@ function readersOf(report: ReportPolicy) {
     eventBusArn: null,
     webhookUrl: null,
   } as unknown as Settings
-  const ways = waysOf({ isMailed: true } as AuditRequest, settings, report, context)
-  return audiencesOf(report, ways.to).map(({ owner, language, isFirst, channels }) => ({
+  const ways = runChannels({ isMailed: true } as AuditRequest, settings, report, context)
+  return audiencesOf(report, ways.readersOf).map(({ owner, language, isFirst, channels }) => ({
     who: owner?.name ?? 'all',
     language,
     isFirst,

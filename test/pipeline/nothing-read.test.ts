@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NotAudited } from '#model/finding/finding.ts'
+import type { NotAudited } from '#model/finding.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { whyNothingRead } from '#pipeline/service/report.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ClusterResult } from '#model/finding/finding.ts'
+import type { ClusterResult } from '#model/finding.ts'
 import type { ReadMode } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { nodeRights, withReadings } from '#pipeline/audit/audit.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { everything, type NodeRecord } from '#model/input/record.ts'
-import type { Plan } from '#model/plan/plan.ts'
+import type { Plan } from '#model/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { whyNotNow } from '#pipeline/remediation/plan/step-now.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { OperatorError } from '#base/operator-error.ts'
 import { everything } from '#model/input/record.ts'
-import type { Approval, Plan } from '#model/plan/plan.ts'
+import type { Approval, Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { approve, changedSince, checkApproval, type PresentNode } from '#remediate/plan/approve.ts'

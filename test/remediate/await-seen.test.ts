@@ -1,6 +1,6 @@
 /** When the nodes of a wave are read again. */
 import { expect, it } from 'vitest'
-import type { PlanStep } from '#model/plan/plan.ts'
+import type { PlanStep } from '#model/plan.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
 import type { Clock } from '#remediate/run/pausing.ts'
 import { awaitVerified } from '#remediate/verify/await-seen.ts'

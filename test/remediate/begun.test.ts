@@ -1,8 +1,7 @@
 /** What was begun is ended whatever stands in the way; that it was begun is what its node shows, and never what the journal says alone. */
 
 import { describe, expect, it } from 'vitest'
-import { stepKey } from '#model/plan/plan.ts'
-import type { StepState } from '#model/plan/remediation.ts'
+import { type StepState, stepKey } from '#model/plan.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ApplyAnswer } from '#model/plan/remediation.ts'
+import type { ApplyAnswer } from '#model/plan.ts'
 import { concludeApply, concludeRollback } from '#remediate/run/conclude.ts'
 
 const [oldSha256, newSha256, backSha256, other] = ['a', 'b', 'c', 'd'].map(one =>

@@ -2,8 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Store } from '#clients/store/store.ts'
-import { stepKey } from '#model/plan/plan.ts'
-import type { RemediationRun } from '#model/plan/remediation.ts'
+import { type RemediationRun, stepKey } from '#model/plan.ts'
 import {
   type Death,
   memoryStore,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
 import { everything } from '#model/input/record.ts'
-import type { Plan } from '#model/plan/plan.ts'
+import type { Plan } from '#model/plan.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { parsePlan, planText } from '#remediate/plan/file.ts'

@@ -1,6 +1,6 @@
 /** A run whose change is for a while: thresholds go down, images go, thresholds come back, whatever dies meanwhile. */
 import { describe, expect, it, vi } from 'vitest'
-import type { RemediationRun } from '#model/plan/remediation.ts'
+import type { RemediationRun } from '#model/plan.ts'
 import { newSha256, oldSha256, pruningPlanOf, World } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { remediationText } from '#cli/remediation.ts'
-import { stepKey } from '#model/plan/plan.ts'
-import type { RemediationRun, StepEntry } from '#model/plan/remediation.ts'
+import { type RemediationRun, type StepEntry, stepKey } from '#model/plan.ts'
 import type { SessionOptions } from '#remediate/run/session.ts'
 import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 

@@ -1,6 +1,6 @@
 /** What holds a run up while it goes, and what does not: nodes that were begun are ended in any case. */
 import { describe, expect, it, vi } from 'vitest'
-import type { StepEntry } from '#model/plan/remediation.ts'
+import type { StepEntry } from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { byPolicy } from '#remediate/plan/approve.ts'
 import {

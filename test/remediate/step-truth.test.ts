@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { everything } from '#model/input/record.ts'
-import type { Plan, PlanStep } from '#model/plan/plan.ts'
+import type { Plan, PlanStep } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { makePlan } from '#pipeline/remediation/plan/plan.ts'
 import { digestOf, sha256 } from '#remediate/plan/canonical.ts'

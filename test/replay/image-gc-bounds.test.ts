@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NodeRecord } from '#model/input/record.ts'
-import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
+import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
 import { prepareImages } from '#replay/image-gc/bounds.ts'
 import {
   type Deleted,

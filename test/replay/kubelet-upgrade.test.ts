@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseKubeletVersion } from '#model/plan/what-if.ts'
+import { parseKubeletVersion } from '#model/plan.ts'
 import { replayOf } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { NodeInput } from '#model/input/node-input.ts'
-import { asItIs } from '#model/plan/what-if.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import { asItIs } from '#model/plan.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import { openPreparing } from '#replay/prepare.ts'
 import { replay } from '#replay/replay.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { TimelineEvent } from '#model/prediction/prediction.ts'
+import type { TimelineEvent } from '#model/prediction.ts'
 import { type ComparedEvent, compare } from '#test/real-kubelet/comparison.ts'
 import type { Recording } from '#test/real-kubelet/recording.ts'
 

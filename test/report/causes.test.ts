@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
 import { causesOf } from '#judge/causes.ts'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
-import type { CommandEffect, HolderCause, Step, StepAction } from '#model/finding/cause.ts'
-import type { CauseGroup, Finding } from '#model/finding/finding.ts'
+import type {
+  CauseGroup,
+  CommandEffect,
+  Finding,
+  HolderCause,
+  Step,
+  StepAction,
+} from '#model/finding.ts'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
 import { mailView, usualSize } from '#report/mail/view.ts'
@@ -225,14 +231,13 @@ it('a larger disk for two nodes has the size of each', () => {
   )
 })
 
-it('a node below the size of its peers keeps what frees space now, then has their size', () => {
+describe('a node below the size of its peers', () => {
   const gibibyte = 1024 ** 3
-  const larger = (gib: number) => [
-    {
-      ...adviceWith('highwater predict')[0]!,
-      action: { id: 'larger-disk' as const, bytes: gib * gibibyte },
-    },
-  ]
+  const larger = (gib: number): Step[] =>
+    adviceWith('highwater predict').map(step => ({
+      ...{ ...step, kind: 'resize' },
+      action: { id: 'larger-disk', bytes: gib * gibibyte },
+    }))
   const freeing = larger(0).map(step => ({
     ...step,
     kind: 'free' as const,
@@ -244,26 +249,54 @@ it('a node below the size of its peers keeps what frees space now, then has thei
   }
   const [peerBytes, actualBytes] = [100 * gibibyte, 20 * gibibyte]
   const device = { kind: 'device', what: 'below-peers', device: null, declaredBytes: null } as const
-  const findings = [
-    on('eviction-due', 'prod', 'x', {
-      cause: images,
-      steps: [...freeing, ...larger(40)],
-      severity: 'critical',
-    }),
-    on('a', 'prod', 'x', { cause: { ...device, peerBytes, actualBytes }, steps: larger(100) }),
-  ]
-  const [cause, ...others] = causesOf({
-    ...quietReport([]),
-    document: { ...morning.document, findings },
+  const small = on('a', 'prod', 'x', {
+    cause: { ...device, peerBytes, actualBytes },
+    steps: larger(100),
   })
-  expect(others).toEqual([])
-  const place = { cluster: 'prod', name: 'prod-x' }
-  const { steps } = causeOnNode({ ...cause!, findings }, place)
-  expect(steps.map(({ action }) => [action.id, action.bytes])).toEqual([
-    ['prune-images', undefined],
-    ['larger-disk', peerBytes],
-  ])
-  expect(causeText(cause!.cause, english)).toMatch(/has 20\.0\sGiB, the median of its peers is 100/)
+  const causesOn = (sample: string[]) => {
+    const due = on('eviction-due', 'prod', 'x', {
+      nodes: { count: sample.length, sample },
+      ...{ cause: images, severity: 'critical' },
+      steps: [...freeing, ...larger(40)],
+    })
+    const findings = [due, small]
+    const all = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+    const stepsOn = (name: string) =>
+      causeOnNode(
+        {
+          ...all[0]!,
+          findings: findings.filter(({ id }) => all[0]!.findings.includes(id)),
+          sizes: findings.filter(({ id }) => !all[0]!.findings.includes(id)),
+        },
+        { cluster: 'prod', name },
+      ).steps.map(({ action }) => [action.id, action.bytes])
+    return { all, stepsOn }
+  }
+
+  it('keeps what frees space now, then has their size', () => {
+    const { all, stepsOn } = causesOn(['prod-x'])
+    expect(all).toHaveLength(1)
+    expect(stepsOn('prod-x')).toEqual([
+      ['prune-images', undefined],
+      ['larger-disk', peerBytes],
+    ])
+    expect(causeText(all[0]!.cause, english)).toMatch(
+      /has 20\.0\sGiB, the median of its peers is 100/,
+    )
+  })
+
+  it('has their size alone, if other nodes have the same finding', () => {
+    const { all, stepsOn } = causesOn(['prod-x', 'prod-y'])
+    expect(all.map(({ cause }) => cause.kind)).toEqual(['holder', 'device'])
+    expect(stepsOn('prod-x')).toEqual([
+      ['prune-images', undefined],
+      ['larger-disk', peerBytes],
+    ])
+    expect(stepsOn('prod-y')).toEqual([
+      ['prune-images', undefined],
+      ['larger-disk', 40 * gibibyte],
+    ])
+  })
 })
 
 it.each([
@@ -454,6 +487,17 @@ describe('causes', () => {
     )
     expect(labels).toEqual([english.words.causes.cause, english.words.causes.advice])
   })
+
+  it('with one setting are named by what was seen, also if another node has less room', () => {
+    const nodes = [60, 89].map(used => auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }))
+    const findings = [
+      on('alert-before-image-gc', 'c', '89', setting(80)),
+      on('disk-pressure-passed', 'c', '60', { ...setting(80), seen: '1 pod was evicted.' }),
+    ]
+    const causes = causesOf(quietReport(nodes, { findings }))
+    expect(causes.map(({ rule }) => rule)).toEqual(['disk-pressure-passed'])
+  })
+
   it('of the node nearest to eviction come first within a severity', () => {
     const nodes = [60, 89].map(used => auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }))
     const findings = ['60', '89'].map(used => on(`rule-${used}`, 'c', used))

@@ -1,6 +1,6 @@
 /** What lies in the clusters, on the page and in the mail. */
 import { describe, expect, it } from 'vitest'
-import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
+import type { GarbageOverview } from '#model/cluster-garbage.ts'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'

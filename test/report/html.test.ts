@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
+import type { DiskLedger } from '#model/prediction.ts'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { renderReport } from '#report/format.ts'

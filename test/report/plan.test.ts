@@ -1,6 +1,6 @@
 /** What page and mail say of a plan that was made with the audit. */
 import { describe, expect, it } from 'vitest'
-import type { ReportedPlan } from '#model/plan/plan.ts'
+import type { ReportedPlan } from '#model/plan.ts'
 import { html } from '#report/formats/html.ts'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'

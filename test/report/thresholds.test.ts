@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ThresholdOrigin } from '#model/prediction/prediction.ts'
+import type { ThresholdOrigin } from '#model/prediction.ts'
 import type { AuditedNode, AuditedSettings } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'

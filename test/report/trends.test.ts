@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Severity } from '#model/finding/finding.ts'
+import type { Severity } from '#model/finding.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'

@@ -13,8 +13,7 @@ import {
   successorOf,
 } from '#lab/scenarios/remediation.ts'
 import { askIn } from '#lab/test/support.ts'
-import type { Plan } from '#model/plan/plan.ts'
-import type { RemediationRun, StepEntry, StepState } from '#model/plan/remediation.ts'
+import type { Plan, RemediationRun, StepEntry, StepState } from '#model/plan.ts'
 import { highwater, killedHighwater } from '#test/cli.ts'
 import { mainFileOf } from '#test/lab-changes.ts'
 import { type Disk, RemediationLab, runOf } from '#test/remediation-lab.ts'

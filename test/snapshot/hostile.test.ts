@@ -3,8 +3,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { InputErrors } from '#model/input/input-errors.ts'
-import type { MalformedLine, ObjectsRecord, SnapshotRecord } from '#model/input/record.ts'
+import {
+  InputErrors,
+  type MalformedLine,
+  type ObjectsRecord,
+  type SnapshotRecord,
+} from '#model/input/record.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { temporaryFolder } from '#test/cli.ts'
 

@@ -1,11 +1,20 @@
 /** What tests write in raw JSON, as the pipeline hands it on: pruned, and parsed once. */
-import type { ClusterInput, GarbageObjects, ObjectsInput } from '#model/input/cluster-input.ts'
+
 import { type Host, hostShape, type Runtime, runtimeShape } from '#model/input/inspection.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { type NodeInput, type Summary, summaryShape } from '#model/input/node-input.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/input/record.ts'
-import type { WhatIf } from '#model/plan/what-if.ts'
-import type { NodePrediction } from '#model/prediction/prediction.ts'
+import {
+  type ClusterInput,
+  type ClusterRecord,
+  type GarbageObjects,
+  type KubernetesPod,
+  type NodeInput,
+  type NodeRecord,
+  type ObjectsInput,
+  type ObjectsRecord,
+  type Summary,
+  summaryShape,
+} from '#model/input/record.ts'
+import type { WhatIf } from '#model/plan.ts'
+import type { NodePrediction } from '#model/prediction.ts'
 import type { ClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { type Pod, parsePod } from '#replay/pods/pod.ts'
 import { type PodStatsIndex, podStatsIn } from '#replay/pods/pod-stats.ts'

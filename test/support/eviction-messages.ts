@@ -17,7 +17,7 @@ import {
   formatBytes,
   parseQuantity,
 } from '#base/go/quantity.ts'
-import type { Observation, Threshold } from '#model/prediction/prediction.ts'
+import type { Observation, Threshold } from '#model/prediction.ts'
 import type { Eviction, Outcome, Pass } from '#replay/eviction/synchronize.ts'
 import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
 import type { StorageLimitExceeded } from '#replay/eviction/victims.ts'

@@ -1,11 +1,7 @@
 /** Examples of rules that read a cluster's own objects: a rule says only what matters to it, of the rest there is nothing. */
 
-import type {
-  ClusterPrediction,
-  ClusterSections,
-  TerminatedPod,
-} from '#model/finding/cluster-garbage.ts'
-import type { EksCluster } from '#model/input/cluster-input.ts'
+import type { ClusterPrediction, ClusterSections, TerminatedPod } from '#model/cluster-garbage.ts'
+import type { EksCluster } from '#model/input/record.ts'
 import { exampleTime } from '#test/example.ts'
 
 export interface ClusterExample extends Partial<ClusterSections> {

@@ -14,21 +14,24 @@ import type {
   EksCluster,
   LaunchTemplateVersion,
   Nodegroup,
+  NodeIdentity,
+  ReadMode,
   ReadObjects,
-} from '#model/input/cluster-input.ts'
-import type { NodeIdentity, ReadMode, Source } from '#model/input/record.ts'
+  Source,
+} from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Policy } from '#model/policy.ts'
-import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
-import type {
-  EvaluatedThreshold,
-  EvictionPrediction,
-  Filesystems,
-  ImageGcPrediction,
-  NextStartPrediction,
-  Signal,
-} from '#model/prediction/prediction.ts'
-import { canBeMet } from '#model/prediction/prediction.ts'
+import {
+  canBeMet,
+  type DiskHolder,
+  type EvaluatedThreshold,
+  type EvictionPrediction,
+  type Filesystems,
+  type ImageGcPrediction,
+  type NextStartPrediction,
+  type NodeLedger,
+  type Signal,
+} from '#model/prediction.ts'
 
 export interface NodeExample {
   /** What the policy says beside its defaults. */

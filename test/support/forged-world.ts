@@ -1,8 +1,6 @@
 /** A bucket with the plans, approvals and runs of several days, a fleet that they are about, and every version of every object that was written. */
 import type { Store } from '#clients/store/store.ts'
-import type { Plan } from '#model/plan/plan.ts'
-import type { ApplyAnswer } from '#model/plan/remediation.ts'
-import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
+import type { ApplyAnswer, Plan, RemediationAnswer, RemediationRequest } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
 import { answerRequest, noteRefusals, serviceOf } from '#pipeline/remediation/run/service.ts'

@@ -4,9 +4,7 @@
  */
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Plan } from '#model/plan/plan.ts'
-import { stepStates } from '#model/plan/remediation.ts'
-import type { RemediationRequest } from '#model/plan/remediation-request.ts'
+import { type Plan, type RemediationRequest, stepStates } from '#model/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { approvalText, planText, sealedApproval } from '#remediate/plan/file.ts'
 import { sealedStore } from '#remediate/seal.ts'

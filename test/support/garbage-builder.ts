@@ -1,5 +1,5 @@
 /** What lies in a cluster on a real morning: something that costs, something that is deleted with its owner, and a list that was refused. */
-import type { GarbageOverview, GarbageRow } from '#model/finding/garbage-overview.ts'
+import type { GarbageOverview, GarbageRow } from '#model/cluster-garbage.ts'
 import { finding, GiB } from './report-builder.ts'
 
 const at = '2026-11-21T07:00:00Z'

@@ -3,6 +3,7 @@ import { vi } from 'vitest'
 import { main } from '#cli/main.ts'
 import '#test/seals.ts'
 import { commandEnvironment, type Place, type Run, temporaryFolder } from './cli.ts'
+import { undoneWithTest } from './undo.ts'
 
 /** With this process's environment and working directory. */
 export async function inProcess(args: string[]): Promise<Run> {
@@ -15,15 +16,18 @@ export async function inProcess(args: string[]): Promise<Run> {
   )
   const listeners = process.stdout.listeners('error')
   const before = process.exitCode
-  try {
-    process.exitCode = undefined
-    return { code: await main(args), ...output }
-  } finally {
+  const undo = undoneWithTest(() => {
     process.exitCode = before
     for (const spy of spies) spy.mockRestore()
     for (const listener of process.stdout.listeners('error'))
       if (!listeners.includes(listener))
         process.stdout.off('error', listener as (error: Error) => void)
+  })
+  try {
+    process.exitCode = undefined
+    return { code: await main(args), ...output }
+  } finally {
+    undo()
   }
 }
 
@@ -32,12 +36,15 @@ export async function runCommand(args: string[], { env = {}, cwd }: Place = {}):
   const folder = process.cwd()
   const environment = process.env
   const home = cwd ?? temporaryFolder()
+  const undo = undoneWithTest(() => {
+    process.env = environment
+    process.chdir(folder)
+  })
   try {
     process.chdir(home)
     process.env = commandEnvironment(home, env)
     return await inProcess(args)
   } finally {
-    process.env = environment
-    process.chdir(folder)
+    undo()
   }
 }

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { rules } from '#judge/rules/index.ts'
 import { type Lab, type LabOptions, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import {
   everything,
   type MalformedLine,
@@ -18,6 +18,7 @@ import { liveFleet } from '#pipeline/audit/fleet.ts'
 import type { History } from '#pipeline/history/history.ts'
 import { formats } from '#report/formats/index.ts'
 import { openSnapshot } from '#snapshot/write.ts'
+import { withEnvironment } from './undo.ts'
 
 /** A lab for one test, with this process's AWS settings leading into it. */
 export async function labOf(
@@ -25,13 +26,8 @@ export async function labOf(
   options: LabOptions = {},
 ): Promise<Lab> {
   const lab = await startLab(scenarios, { documents: deployedDocuments(), ...options })
-  const before = { ...process.env }
-  Object.assign(process.env, lab.environment)
-  onTestFinished(async () => {
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
-    Object.assign(process.env, before)
-    await lab.close()
-  })
+  onTestFinished(() => lab.close())
+  withEnvironment(lab.environment)
   return lab
 }
 
@@ -46,19 +42,16 @@ export interface LiveAuditOptions {
 /** The lab shares this machine with the tests, and has no other callers to be polite to. */
 const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 500 }
 
-export function auditLive({
-  policy,
-  selection,
-  signal,
-  snapshotPath,
-}: LiveAuditOptions = {}): Promise<AuditResult> {
-  const source = liveFleet({
+export function auditLive(options: LiveAuditOptions = {}): Promise<AuditResult> {
+  return auditRecords(liveRecords(options), options)
+}
+
+export const liveRecords = ({ policy, selection, signal }: LiveAuditOptions) =>
+  liveFleet({
     policy: { ...defaultPolicy, pace, ...policy },
     selection: { ...everything, ...selection },
     signal: signal ?? new AbortController().signal,
   })
-  return auditRecords(source, { policy, snapshotPath })
-}
 
 export function auditRecords(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,

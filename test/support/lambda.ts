@@ -8,8 +8,9 @@ import type { LambdaContext } from '#handlers/lambda.ts'
 import { handler as publishHandler } from '#handlers/publish.ts'
 import { handler as remediateHandler } from '#handlers/remediate.ts'
 import { labApprovalKey, labRunKey } from '#lab/world.ts'
-import type { RemediationAnswer } from '#model/plan/remediation-request.ts'
+import type { RemediationAnswer } from '#model/plan.ts'
 import type { RunAnswer } from '#model/run.ts'
+import { undoneWithTest, withEnvironment } from './undo.ts'
 
 export const serviceEnvironment = {
   HIGHWATER_BUCKET: 'highwater-lab',
@@ -38,13 +39,11 @@ type Invoke<Answer> = (
 const invoking =
   <Answer>(handle: (event: unknown, context: LambdaContext) => Promise<Answer>): Invoke<Answer> =>
   async (event, environment = {}, remainingMs) => {
-    const before = { ...process.env }
-    Object.assign(process.env, serviceEnvironment, environment)
+    const undo = withEnvironment({ ...serviceEnvironment, ...environment })
     try {
       return await handle(event, lambdaContext(remainingMs))
     } finally {
-      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
-      Object.assign(process.env, before)
+      undo()
     }
   }
 
@@ -67,8 +66,11 @@ export async function written(
       return true
     }),
   )
+  const undo = undoneWithTest(() => {
+    for (const spy of spies) spy.mockRestore()
+  })
   const [outcome] = await Promise.allSettled([call()])
-  for (const spy of spies) spy.mockRestore()
+  undo()
   const objects: Record<string, unknown>[] = text
     .split('\n')
     .filter(line => line.startsWith('{'))

@@ -1,7 +1,7 @@
 /** A healthy node, as a record and its prediction: a test names only what is wrong with it. One GiB is one percent of its disk. */
 
 import type { NodeRecord } from '#model/input/record.ts'
-import type { NodePrediction } from '#model/prediction/prediction.ts'
+import type { NodePrediction } from '#model/prediction.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 export const takenAt = '2026-11-21T00:00:00Z'

@@ -10,8 +10,7 @@ import {
   remediationNodes,
   remediationScenario,
 } from '#lab/scenarios/remediation.ts'
-import type { Plan, PlanStep } from '#model/plan/plan.ts'
-import type { RemediationRun } from '#model/plan/remediation.ts'
+import type { Plan, PlanStep, RemediationRun } from '#model/plan.ts'
 import { deployedDocuments } from '#pipeline/audit/documents.ts'
 import type { Run } from './cli.ts'
 

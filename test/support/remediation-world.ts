@@ -3,15 +3,17 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store/store.ts'
 import {
+  type ApplyAnswer,
   type Approval,
   approvalSchema,
   type Plan,
   type PlanCohort,
   type PlanStep,
   planSchema,
+  type RemediationRun,
   stepKey,
-} from '#model/plan/plan.ts'
-import type { ApplyAnswer, RemediationRun, Verification } from '#model/plan/remediation.ts'
+  type Verification,
+} from '#model/plan.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import { digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { pruningFields } from '#remediate/plan/step-truth.ts'

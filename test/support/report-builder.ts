@@ -3,24 +3,31 @@
 import { holders } from '#facts/holders.ts'
 import { causesOf } from '#judge/causes.ts'
 import { kubeletSetting } from '#judge/rule.ts'
-import type { Step, StepActionId } from '#model/finding/cause.ts'
-import type { Change, ChangedFinding, Delta, Ending, FindingState } from '#model/finding/delta.ts'
-import type { ClusterResult, Finding, FindingsDocument, Severity } from '#model/finding/finding.ts'
+import type { Change, ChangedFinding, Delta, Ending, FindingState } from '#model/delta.ts'
+import type {
+  ClusterResult,
+  Finding,
+  FindingsDocument,
+  Severity,
+  Step,
+  StepActionId,
+} from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { NodeIdentity, ReadError, Subject } from '#model/input/record.ts'
 import {
   startsAboveUsedPercent,
   startsBelowAvailableBytes,
 } from '#model/kubelet/image-gc-trigger.ts'
-import type { DiskHolder, DiskLedger } from '#model/prediction/disk-ledger.ts'
 import type {
+  DiskHolder,
+  DiskLedger,
   EvaluatedThreshold,
   FilesystemState,
   NodePrediction,
   Observation,
   Signal,
   ThresholdOrigin,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type {
   Assumptions,
   AuditedNode,

@@ -4,7 +4,7 @@ import type { RawObject } from '#base/raw-object.ts'
 import { garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { clusterRole } from '#facts/kubernetes/rbac.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { KubernetesNode } from '#model/input/record.ts'
 import type { RealApiServer, StoredObject } from './real-api-server.ts'
 
 /** All that the scenario's API server holds, each under the key that upstream's registry gives it. @param shown  the Node as it is to be kept */

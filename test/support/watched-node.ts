@@ -3,7 +3,7 @@
 import type { RawObject } from '#base/raw-object.ts'
 import type { Lab } from '#lab/lab.ts'
 import type { RemediationNode } from '#lab/scenarios/remediation.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/input/record.ts'
 import { type Change, fileOf, imageGcAt, mainFileOf, send, sha256 } from './lab-changes.ts'
 
 /** What `GET path` on the API server of a cluster is answered. */

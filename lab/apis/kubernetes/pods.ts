@@ -1,7 +1,7 @@
 /** Which pods a list covers. Of those on nodes only their keys are held; a pod is made when its page is, or a selector asks for its phase. */
 
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { Refusal } from '#lab/api.ts'
 import type { ObjectSource, PodKey } from '#lab/scenarios/scenario.ts'
 import type { WorldCluster } from '#lab/world.ts'

@@ -65,9 +65,9 @@ const float32Bits = 24
 /** numerator ÷ denominator, both positive, to the nearest float32, ties to even. */
 function roundToFloat32(numerator: bigint, denominator: bigint): number {
   let unit = Math.max(bitLength(numerator) - bitLength(denominator) - float32Bits, lowestUnit)
-  let [top, bottom] = inUnits(numerator, denominator, unit)
+  let [top, bottom] = dividedByPowerOf2(numerator, denominator, unit)
   if (top / bottom >= 1n << BigInt(float32Bits))
-    [top, bottom] = inUnits(numerator, denominator, ++unit)
+    [top, bottom] = dividedByPowerOf2(numerator, denominator, ++unit)
   const floor = top / bottom
   const twiceRest = (top % bottom) * 2n
   const isUp = twiceRest > bottom || (twiceRest === bottom && floor % 2n === 1n)
@@ -75,7 +75,11 @@ function roundToFloat32(numerator: bigint, denominator: bigint): number {
   return rounded >= 2 ** 128 ? Number.POSITIVE_INFINITY : rounded
 }
 
-const inUnits = (numerator: bigint, denominator: bigint, unit: number): [bigint, bigint] =>
+const dividedByPowerOf2 = (
+  numerator: bigint,
+  denominator: bigint,
+  unit: number,
+): [bigint, bigint] =>
   unit < 0 ? [numerator << BigInt(-unit), denominator] : [numerator, denominator << BigInt(unit)]
 
 const bitLength = (value: bigint) => value.toString(2).length
@@ -95,7 +99,7 @@ export function parseUint32(text: string): bigint {
   const refuse = (why: string) =>
     new NumberError(`strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
   const isSigned = /^[+-]/.test(text)
-  const value = isSigned ? null : integer(text)
+  const value = isSigned ? null : parseInteger(text)
   if (value === null) throw refuse('invalid syntax')
   if (BigInt.asUintN(32, value) !== value) throw refuse('value out of range')
   return value
@@ -109,7 +113,7 @@ const basedForms: Readonly<Record<string, RegExp>> = {
 
 /** @throws NumberError. Upstream: ParseInt with base 0. */
 export function parseInt64(text: string, bits: 32 | 64): bigint {
-  const magnitude = integer(text.replace(/^[+-]/, ''))
+  const magnitude = parseInteger(text.replace(/^[+-]/, ''))
   if (magnitude === null)
     throw new NumberError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
   const value = text.startsWith('-') ? -magnitude : magnitude
@@ -119,7 +123,7 @@ export function parseInt64(text: string, bits: 32 | 64): bigint {
 }
 
 /** Parses digits as in source code: decimal, or with a prefix. */
-function integer(text: string): bigint | null {
+function parseInteger(text: string): bigint | null {
   const digits = text.toLowerCase()
   const isOctal = /^0(?:_?[0-7])+$/.test(digits)
   const isBased = isOctal || basedForms[digits.slice(0, 2)]?.test(digits) === true

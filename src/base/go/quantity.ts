@@ -126,7 +126,7 @@ function parse(text: string): Quantity {
   const isNegative = sign === '-'
   const whole = digits === '' ? '0' : digits
 
-  const fast = onFastPath(text, { isNegative, whole, fraction, format, exponent })
+  const fast = parseFastPath(text, { isNegative, whole, fraction, format, exponent })
   if (fast) return fast
   if (zeros === '' && digits === '' && fraction === '') throw new QuantityError(wrongNumber)
   const magnitude = BigInt(whole + fraction)
@@ -146,7 +146,7 @@ interface QuantityParts extends Suffix {
   fraction: string
 }
 
-function onFastPath(
+function parseFastPath(
   text: string,
   { isNegative, whole, fraction, format, exponent }: QuantityParts,
 ): Quantity | null {
@@ -259,12 +259,12 @@ export const milliValue = (q: Quantity): bigint => scaledValue(q, 3)
 function scaledValue({ held, unscaled, exponent }: Quantity, digits: number) {
   const shift = exponent + digits
   if (held === 'fast')
-    return shift < 0 ? awayFromZero(unscaled, -shift) : positiveScaleInt64(unscaled, shift)
+    return shift < 0 ? dividedAwayFromZero(unscaled, -shift) : positiveScaleInt64(unscaled, shift)
   if (held === 'capped') return BigInt.asIntN(64, unscaled * 10n ** BigInt(digits))
   if (unscaled >= 0n)
     return BigInt.asIntN(
       64,
-      shift < 0 ? awayFromZero(unscaled, -shift) : timesPowerOfTen(unscaled, shift),
+      shift < 0 ? dividedAwayFromZero(unscaled, -shift) : timesPowerOfTen(unscaled, shift),
     )
   // Upstream cuts a negative decimal to 64 bits of nanos, then divides and rounds up.
   const nanos = BigInt.asIntN(64, timesPowerOfTen(unscaled, exponent - nanoExponent))
@@ -276,7 +276,7 @@ function scaledValue({ held, unscaled, exponent }: Quantity, digits: number) {
 const timesPowerOfTen = (value: bigint, power: number) =>
   power >= 64 ? 0n : value * 10n ** BigInt(power)
 
-function awayFromZero(value: bigint, power: number) {
+function dividedAwayFromZero(value: bigint, power: number) {
   const divisor = 10n ** BigInt(power)
   const truncated = value / divisor
   const rest = value % divisor
@@ -296,7 +296,7 @@ function positiveScaleInt64(value: bigint, power: number) {
 /** The whole number, rounded away from zero, as the nearest double; infinite if too large for a double. */
 export function quantityNumber({ safeInteger, unscaled, exponent }: Quantity) {
   if (safeInteger !== null) return safeInteger
-  if (exponent < 0) return Number(awayFromZero(unscaled, -exponent))
+  if (exponent < 0) return Number(dividedAwayFromZero(unscaled, -exponent))
   if (exponent > 400) return unscaled < 0n ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   return Number(unscaled * 10n ** BigInt(exponent))
 }
@@ -348,7 +348,7 @@ export function canonicalText({ written, format, unscaled, exponent }: Quantity)
   if (written !== null) return written
   if (unscaled === 0n) return '0'
   const whole = format === 'BinarySI' ? wholeFrom1024(unscaled, exponent) : null
-  return whole === null ? inDecimal(unscaled, exponent, format) : inBinary(whole)
+  return whole === null ? decimalText(unscaled, exponent, format) : binaryText(whole)
 }
 
 /** The value, if it is a whole number of at least 1024; else null. Upstream prints other values in decimal. */
@@ -359,14 +359,14 @@ function wholeFrom1024(unscaled: bigint, exponent: number) {
   return whole > -1024n && whole < 1024n ? null : whole
 }
 
-function inBinary(whole: bigint) {
+function binaryText(whole: bigint) {
   let mantissa = whole
   let power = 0
   for (; mantissa % 1024n === 0n; power++) mantissa /= 1024n
   return `${mantissa}${binarySuffixes[power] ?? ''}`
 }
 
-function inDecimal(unscaled: bigint, exponent: number, format: QuantityFormat) {
+function decimalText(unscaled: bigint, exponent: number, format: QuantityFormat) {
   const digits = String(unscaled)
   let end = digits.length
   while (digits[end - 1] === '0') end--

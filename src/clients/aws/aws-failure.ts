@@ -3,7 +3,7 @@
 import { channel } from 'node:diagnostics_channel'
 import { codeOf, messageOf } from '#base/operator-error.ts'
 import { isRawObject } from '#base/raw-object.ts'
-import { didYouMean } from '#base/text/nearest.ts'
+import { didYouMean } from '#base/text.ts'
 import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
 import type { CredentialSource } from './credentials.ts'
 

@@ -105,12 +105,12 @@ export class RunCommand {
       // Requests arrive in quick succession, so only an incomplete batch waits for the timer.
       else
         this.#timer =
-          this.#timer?.refresh() ?? setTimeout(() => this.#gathered(), this.#options.gatherMs)
+          this.#timer?.refresh() ?? setTimeout(() => this.#flushWhenIdle(), this.#options.gatherMs)
     })
   }
 
   /** A caller requests its next node after each output. While outputs are read, requests join one batch instead of becoming commands of their own. */
-  #gathered() {
+  #flushWhenIdle() {
     if (this.#outputsUnderWay > 0) this.#timer?.refresh()
     else this.#flush()
   }
@@ -120,11 +120,11 @@ export class RunCommand {
     this.#timer = null
     const batch = this.#waiting
     this.#waiting = []
-    void orRejected(batch, this.#run(batch))
+    void rejectOnError(batch, this.#run(batch))
   }
 
   async #run(batch: PendingCommand[]) {
-    await this.#sendTogether(await orNotSent(this.#reachable(batch)))
+    await this.#sendTogether(await asNotSent(this.#reachableOf(batch)))
   }
 
   /**
@@ -136,12 +136,12 @@ export class RunCommand {
     const commandId = await this.#send(batch)
     if (commandId !== null) {
       for (const { onSent } of batch) onSent?.(commandId)
-      return this.#answers(commandId, batch)
+      return this.#awaitAnswers(commandId, batch)
     }
-    const known = isListedAgain ? batch : await orNotSent(this.#reachable(batch))
+    const known = isListedAgain ? batch : await asNotSent(this.#reachableOf(batch))
     const half = Math.ceil(known.length / 2)
     const parts = known.length < batch.length ? [known] : [known.slice(0, half), known.slice(half)]
-    await Promise.all(parts.map(part => orRejected(part, this.#sendTogether(part, true))))
+    await Promise.all(parts.map(part => rejectOnError(part, this.#sendTogether(part, true))))
   }
 
   /** Returns the command's id; null: SSM does not know one of several instances. */
@@ -164,7 +164,7 @@ export class RunCommand {
   }
 
   /** Drops unreachable instances. One unknown instance makes SSM refuse the whole command. */
-  async #reachable(batch: PendingCommand[]) {
+  async #reachableOf(batch: PendingCommand[]) {
     this.#options.signal.throwIfAborted()
     const known = await this.#ssm.instances(
       [...new Set(batch.map(({ instanceId }) => instanceId))],
@@ -188,7 +188,7 @@ export class RunCommand {
     return [...found.values()]
   }
 
-  async #answers(commandId: string, batch: PendingCommand[]) {
+  async #awaitAnswers(commandId: string, batch: PendingCommand[]) {
     const { signal, timeoutMs, pollMs } = this.#options
     const open = new Map(batch.map(pending => [pending.instanceId, pending]))
     const last = new Map<string, string>()
@@ -208,7 +208,7 @@ export class RunCommand {
         const why = whyNotAnswered(status, statusDetails)
         // A script that failed still has output. In any other failure no script ran.
         if (why === undefined || hasScriptFailed(status, statusDetails))
-          outputs.push(this.#output(commandId, pending))
+          outputs.push(this.#settleOutput(commandId, pending))
         else pending.reject(new Error(`SSM: ${why}`))
       }
     }
@@ -219,7 +219,7 @@ export class RunCommand {
     await Promise.all(outputs)
   }
 
-  async #output(commandId: string, { instanceId, resolve, reject }: PendingCommand) {
+  async #settleOutput(commandId: string, { instanceId, resolve, reject }: PendingCommand) {
     this.#outputsUnderWay++
     try {
       const output = await this.#ssm.output(
@@ -238,12 +238,12 @@ export class RunCommand {
 }
 
 /** Rejects the waiting callers of a batch. A caller that already has an answer keeps it. */
-const orRejected = (batch: PendingCommand[], run: Promise<void>) =>
+const rejectOnError = (batch: PendingCommand[], run: Promise<void>) =>
   run.catch((error: Error) => {
     for (const { reject } of batch) reject(error)
   })
 
-async function orNotSent<T>(request: Promise<T>) {
+async function asNotSent<T>(request: Promise<T>) {
   try {
     return await request
   } catch (error) {

@@ -99,7 +99,7 @@ export class ByteBudget {
   async take(wanted: number, signal: AbortSignal): Promise<() => void> {
     const bytes = Math.min(wanted, this.#maxBytes)
     signal.throwIfAborted()
-    if (this.#waiting.length > 0 || bytes > this.#left) await this.#turn(bytes, signal)
+    if (this.#waiting.length > 0 || bytes > this.#left) await this.#awaitTurn(bytes, signal)
     else this.#left -= bytes
     let isHeld = true
     return () => {
@@ -109,7 +109,7 @@ export class ByteBudget {
     }
   }
 
-  #turn(bytes: number, signal: AbortSignal): Promise<void> {
+  #awaitTurn(bytes: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const entry = {
         bytes,

@@ -8,7 +8,7 @@ import { parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { matchesGlob } from '#base/text/glob.ts'
+import { matchesGlob } from '#base/text.ts'
 import type { KubernetesEndpoint } from './kubernetes.ts'
 
 const credentialRenewMs = 60_000

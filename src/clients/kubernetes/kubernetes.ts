@@ -175,7 +175,7 @@ export class KubernetesClient {
       return isWhole
     }
     const question = pageQuestion(path, { ...query, limit: listPageLimit }, options)
-    const parse = await this.inTurn(() => this.receive(question, options, mayWait))
+    const parse = await this.runInTurn(() => this.receive(question, options, mayWait))
     if (isWhole) return () => parsePage(parse(), path).items
     const pages = this.pages(path, query, options, parsePage(parse(), path))
     const items = (await Array.fromAsync(pages)).flatMap(page => page.items)
@@ -205,7 +205,7 @@ export class KubernetesClient {
           () =>
             this.countFailures(async () => {
               const answer = await this.attempt(question, signal, timeoutMs)
-              return this.read(answer, question, mayWait)
+              return this.readAnswer(answer, question, mayWait)
             }),
           signal,
         )
@@ -308,10 +308,10 @@ export class KubernetesClient {
 
   private async listPage(path: string, query: Record<string, string>, options: GetOptions) {
     const question = pageQuestion(path, query, options)
-    return parsePage(await this.inTurn(() => this.ask(question, options)), path)
+    return parsePage(await this.runInTurn(() => this.ask(question, options)), path)
   }
 
-  private inTurn<T>(list: () => Promise<T>) {
+  private runInTurn<T>(list: () => Promise<T>) {
     const turn = this.lists.then(list)
     this.lists = turn.catch(() => undefined)
     return turn
@@ -329,7 +329,7 @@ export class KubernetesClient {
     return this.request(question, renewed, signal, timeoutMs)
   }
 
-  private read(
+  private readAnswer(
     { status, headers, body }: Answer,
     question: Question,
     mayWait: (body: AnswerBody) => boolean,

@@ -1,7 +1,6 @@
 /** Shared by the readers of user data: the form of their results, and how results are merged. */
 import { BudgetExceeded, ForeignTextError, type TextBudget } from '#base/foreign-text.ts'
-import { overlay } from '#base/merge-patch.ts'
-import { isRawObject, itemsOf, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, itemsOf, mapOf, overlay, type RawObject } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
 import { bottlerocketSettingOf } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'

@@ -1,7 +1,7 @@
 import { TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { firstReasons } from '#base/text/first-of.ts'
+import { firstReasons } from '#base/text.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { GetOptions, KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import { readUserData } from '#clients/user-data.ts'

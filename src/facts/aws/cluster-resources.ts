@@ -1,5 +1,5 @@
 /** AWS resources that are listed to find what a cluster left behind in its account. Fields keep EC2's names. */
-import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
+import type { ClusterNeed } from '#model/cluster-garbage.ts'
 
 export interface AwsResource {
   /** Its name in the snapshot. Its failure is reported under the same name. */

@@ -6,12 +6,11 @@
  */
 
 import { isRawObject, mapOf } from '#base/raw-object.ts'
-import { nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { isPlannable } from '#facts/kubelet/fields.ts'
+import { isPlannable, nearestName } from '#facts/kubelet/fields.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { settableSignals } from '#model/prediction/prediction.ts'
+import { settableSignals } from '#model/prediction.ts'
 
 /*
  * The KubeletConfiguration field that each of Bottlerocket's `settings.kubernetes.*` sets.

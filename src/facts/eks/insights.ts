@@ -1,7 +1,6 @@
 /** Upgrade insights of EKS. Source: EKS API reference, Insight, InsightStatus */
-import { byText } from '#base/text/text-order.ts'
-import type { Insight } from '#model/input/cluster-input.ts'
-import type { ReadError } from '#model/input/record.ts'
+import { byText } from '#base/text.ts'
+import type { Insight, ReadError } from '#model/input/record.ts'
 
 /** EKS has about ten checks for each of the next minors. */
 export const mostInsights = 50

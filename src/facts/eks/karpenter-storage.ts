@@ -8,8 +8,7 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
-import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
-import type { AmiFamily } from '#model/input/record.ts'
+import type { AmiFamily, NodeClass, NodePool } from '#model/input/record.ts'
 
 /** Volume of a node class without mappings, what is reserved of it, and the share that eviction keeps. */
 const presets = { volumeBytes: 20 * gibibyte, reservedBytes: gibibyte, evictionShare: 0.1 }

@@ -4,8 +4,8 @@
  */
 
 import { mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import { settableSignals } from '#model/prediction/prediction.ts'
+import type { KubernetesNode } from '#model/input/record.ts'
+import { settableSignals } from '#model/prediction.ts'
 
 const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
@@ -148,7 +148,7 @@ function pairMistakes(kubelet: Readonly<RawObject>): NodeClassMistake[] {
   const isSwapped =
     [field, low].every(name => typeof kubelet[name] === 'number') &&
     Number(kubelet[field]) <= Number(kubelet[low])
-  const unpaired = (own: string, other: string) =>
+  const unpairedKeys = (own: string, other: string) =>
     Object.keys(mapOf(kubelet[own]))
       .filter(key => !Object.hasOwn(mapOf(kubelet[other]), key))
       .map(key => ({
@@ -160,8 +160,8 @@ function pairMistakes(kubelet: Readonly<RawObject>): NodeClassMistake[] {
     ...(isSwapped
       ? [{ path: field, why: `${field} must be greater than ${low}`, other: low }]
       : []),
-    ...unpaired('evictionSoft', 'evictionSoftGracePeriod'),
-    ...unpaired('evictionSoftGracePeriod', 'evictionSoft'),
+    ...unpairedKeys('evictionSoft', 'evictionSoftGracePeriod'),
+    ...unpairedKeys('evictionSoftGracePeriod', 'evictionSoft'),
   ]
 }
 
@@ -170,7 +170,7 @@ export const isTranslatedForBottlerocket = (field: string): boolean =>
   nodeClassKubeletFields[field]?.isIgnoredOnBottlerocket === undefined
 
 /** Karpenter, or the Cluster Autoscaler, is about to remove the node. Sources: karpenter.sh/docs/concepts/disruption; cluster-autoscaler utils/taints ToBeDeletedTaint */
-export const isLeaving = ({ metadata, spec }: KubernetesNode): boolean =>
+export const isBeingRemoved = ({ metadata, spec }: KubernetesNode): boolean =>
   metadata?.deletionTimestamp !== undefined ||
   spec?.taints?.some(({ key = '' }) =>
     /^karpenter\.sh\/disrupt(?:ed|ion)$|^ToBeDeletedByClusterAutoscaler$/.test(key),

@@ -7,7 +7,7 @@
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import { isImageName } from '#model/input/image-reference.ts'
 import type { AmiFamily } from '#model/input/record.ts'
-import type { PlanMethod } from '#model/plan/plan.ts'
+import type { PlanMethod } from '#model/plan.ts'
 
 /** Main configuration files that a plan may replace as a whole. */
 export const kubeletFiles: readonly string[] = [
@@ -72,7 +72,7 @@ const nodeadmFolderSince = 20251023
 /** The Amazon Linux release in an image is at most some weeks older than the image. */
 const oldestBase = 20251001
 
-const dayIn = (text: string | null) => {
+const dateNumberIn = (text: string | null) => {
   const day = /(?:^|[.\s-])v?(20\d{6})(?:\b|$)/.exec((text ?? '').slice(0, 100))?.[1]
   return day === undefined ? null : Number(day)
 }
@@ -83,8 +83,8 @@ const dayIn = (text: string | null) => {
  * @param releaseVersion of its nodegroup, `1.34.2-20251120`; null: unknown. Some nodes of the nodegroup may still run an older release
  */
 export function readsNodeadmFolder(osImage: string, releaseVersion: string | null): boolean {
-  const base = dayIn(osImage)
-  const release = dayIn(releaseVersion)
+  const base = dateNumberIn(osImage)
+  const release = dateNumberIn(releaseVersion)
   if (base !== null && base >= nodeadmFolderSince) return true
   return release !== null && release >= nodeadmFolderSince && base !== null && base >= oldestBase
 }

@@ -7,10 +7,10 @@
  */
 
 import { featuresOf } from '#facts/kubelet/features.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
 import {
   type AmiFamily,
   groupLabels,
+  type KubernetesNode,
   type NodeIdentity,
   type NodeOwner,
 } from '#model/input/record.ts'

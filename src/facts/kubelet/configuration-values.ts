@@ -11,8 +11,8 @@ import { parseFloat32 } from '#base/go/go-text.ts'
 import { asInt64, parseQuantity, quantityOrNull, signOf } from '#base/go/quantity.ts'
 import { isRawObject, textOfValue } from '#base/raw-object.ts'
 import { configurationFields } from '#model/kubelet/fields.ts'
-import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { gateHistory } from './feature-gates.ts'
+import { elementOf, fieldsOf, isStruct } from './fields.ts'
 
 export interface ValueMistake {
   /** Path from the field downwards: `['evictionHard', 'nope']`. */

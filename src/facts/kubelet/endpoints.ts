@@ -1,5 +1,5 @@
 /** Paths and ports on which a kubelet answers, through the API server's node proxy or directly. Upstream: pkg/kubelet/server/server.go, auth.go; staging/src/k8s.io/api core/v1 nodes/proxy. */
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { KubernetesNode } from '#model/input/record.ts'
 import { gateState } from './feature-gates.ts'
 import { featuresOf } from './features.ts'
 

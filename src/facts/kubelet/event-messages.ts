@@ -7,7 +7,7 @@
  *          kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling); kubernetes#61937, kubernetes#112940
  */
 import { oncePerText } from '#base/once.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 
 /** Eviction signals by the resource that an eviction message names. */
 export const signalsOfResource: Readonly<Record<string, readonly Signal[]>> = {
@@ -40,7 +40,9 @@ export function evictionCause(message: string): EvictionCause {
       message,
     ) ?? []
   const [, condition] =
-    /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
+    /The node (?:had condition|was low on resource): \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(
+      message,
+    ) ?? []
   const [, quantity, available] =
     /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
   const resource = low ?? (condition === undefined ? undefined : resourceOfCondition[condition])
@@ -81,7 +83,7 @@ const shortfall =
   /garbage collect required amount of images|Insufficient free disk space on the node's image filesystem|Failed to free sufficient space by deleting unused images/
 
 /** Whether the message says that a round of image GC freed too little. */
-export const isShortfall = (message: string): boolean => shortfall.test(message)
+export const isGcShortfall = (message: string): boolean => shortfall.test(message)
 
 /** Null: the message has no numbers. `wantedBytes` null: it has only the freed bytes. */
 export function shortfallBytes(

@@ -1,7 +1,7 @@
 /** Kubelet behaviour by version. Versions are compared only here. No patch release changes any of these behaviours. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodeInput } from '#model/input/record.ts'
 
 /** The minor that introduced each behaviour. The replays that read a behaviour name its source. */
 const sinceMinor = {

@@ -13,8 +13,7 @@ import { goQuote, parseInt64, parseUint32 } from '#base/go/go-text.ts'
 import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { StructName } from '#model/kubelet/fields.ts'
-import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
-import { configurationFlags, type FlagFacts } from './fields.ts'
+import { configurationFlags, elementOf, type FlagFacts, fieldsOf, isStruct } from './fields.ts'
 
 export interface FlagSettings {
   fields: ReadonlyMap<string, unknown>

@@ -6,7 +6,7 @@
  *         compared at the last patches of 1.29 to 1.37
  */
 
-import type { ChangedBehavior } from '#model/prediction/prediction.ts'
+import type { ChangedBehavior } from '#model/prediction.ts'
 import { type Feature, featuresOf, minorOfFeature } from './features.ts'
 import { configurationFlags } from './fields.ts'
 

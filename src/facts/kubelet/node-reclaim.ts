@@ -1,4 +1,4 @@
-import type { FilesystemLayout } from '#model/prediction/prediction.ts'
+import type { FilesystemLayout } from '#model/prediction.ts'
 
 /** `containers`: all dead containers. `images`: all images that no container uses. */
 export type ReclaimKind = 'containers' | 'images'

@@ -4,7 +4,7 @@
  */
 
 import { awsResources } from '#facts/aws/cluster-resources.ts'
-import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
+import type { ClusterNeed } from '#model/cluster-garbage.ts'
 
 export interface GarbageResource {
   /** `plural` or `plural.group`: the name in the snapshot, in RBAC, and in reports of its failure. */

@@ -36,6 +36,7 @@ const meanings = [
     'slots',
     /expected device to be attached but was attaching|could not attach volume .{0,200}: context deadline exceeded|attachment ?limit|max(?:imum)? (?:number of )?(?:volumes|attachments)/i,
   ],
+  ['controller', /waiting for external-attacher|volume attachment is being deleted/],
   ['driver', /not found in the list of registered CSI drivers/],
   ['filesystem', /wrong fs type|superblock|fsck|structure needs cleaning|mkfs/i],
 ] as const
@@ -61,6 +62,7 @@ export const volumeProblems = [
   'disk',
   'slots',
   'elsewhere',
+  'controller',
   'driver',
   'filesystem',
   'other',

@@ -3,7 +3,7 @@ import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { meaningOf } from '#facts/kubelet/fields.ts'
 import type { ClusterContext, NodeSubject } from '#judge/subject/node-subject.ts'
 import { shorten } from '#judge/text.ts'
-import type { LaunchTemplateVersion, NodeClass, Nodegroup } from '#model/input/cluster-input.ts'
+import type { LaunchTemplateVersion, NodeClass, Nodegroup } from '#model/input/record.ts'
 import {
   type Declaration,
   type DeclaredNode,

@@ -6,21 +6,21 @@ import { oncePerText } from '#base/once.ts'
 import { mapOf } from '#base/raw-object.ts'
 import { amiDefaults, bottlerocketSettingOf } from '#facts/eks/ami-defaults.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
-import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import {
   canonicalValue,
   comparisonOf,
   configurationDefaults,
   dependsOnSize,
+  dropInForm,
   evictionHardDefaults,
   fieldComparisons,
-  isMap,
+  isMapComparison,
+  meaningOfKey,
 } from '#facts/kubelet/fields.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { shorten } from '#judge/text.ts'
-import type { KubeletSource } from '#model/input/cluster-input.ts'
-import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/input/record.ts'
+import type { AmiFamily, KubeletSource, NodeIdentity, NodeOwner } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Comparison } from '#model/kubelet/fields.ts'
 
@@ -46,7 +46,7 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
   for (const [field, value] of Object.entries(part)) {
     const comparison = comparisonOf(field)
     if (!comparison || value === undefined) continue
-    if (!isMap(comparison.kind)) found[field] = value
+    if (!isMapComparison(comparison.kind)) found[field] = value
     else
       for (const [key, entry] of Object.entries(mapOf(value)))
         found[`${field}.${shorten(key, 100)}`] = entry
@@ -111,7 +111,7 @@ function valuesOf(configuration: KubeletConfiguration, identity: AmiImage): Fiel
   }
   const values: Record<string, FieldValue> = {}
   for (const [field, { kind }] of fieldComparisons) {
-    if (isMap(kind)) {
+    if (isMapComparison(kind)) {
       const map = mapOf(configuration[field])
       const version =
         kind === 'gates' && switchesMany.some(gate => map[gate] === true)

@@ -5,11 +5,11 @@ import {
   configurationDefaults,
   dependsOnSize,
   fieldOf,
-  isCompared,
+  isComparedField,
   meaningOf,
 } from '#facts/kubelet/fields.ts'
 import { shorten } from '#judge/text.ts'
-import type { Confidence } from '#model/finding/finding.ts'
+import type { Confidence } from '#model/finding.ts'
 import type { AmiFamily, NodeIdentity } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
@@ -17,7 +17,7 @@ import type {
   SaidSetting,
   StartSettings,
   UnreadFile,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import {
   type DeclaredSetting,
   type FieldValue,
@@ -54,7 +54,7 @@ export function startFact(nextStart: NextStartPrediction | null): StartFact | nu
   return {
     comesTo: effectiveSettings(configuration),
     withoutFlags: effectiveSettings(withoutFlags),
-    said: Object.fromEntries(Object.entries(said).filter(([path]) => isCompared(path))),
+    said: Object.fromEntries(Object.entries(said).filter(([path]) => isComparedField(path))),
     ignored,
     unread,
   }
@@ -116,7 +116,7 @@ export function lossOfDeclared(
     return lossAt('flags', `the flag ${last.where} takes its place`)
   const held = said.find(entry => isSameMeaning(entry.value))
   if (held)
-    return lossAt('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
+    return lossAt('disk', `${held.where} has it, and ${overriderText(held, said)} takes its place`)
   const ignored = ignoredValues(start).find(
     entry => entry.path === path && isSameMeaning(entry.value),
   )
@@ -155,7 +155,7 @@ function editedFile(field: string, { said }: StartFact, ofImage: ReturnType<type
 export const settingsOfPath = ({ said }: StartFact, path: string): SaidSetting[] =>
   Object.hasOwn(said, path) ? (said[path] ?? []) : []
 
-function overrider(held: SaidSetting, said: readonly SaidSetting[]) {
+function overriderText(held: SaidSetting, said: readonly SaidSetting[]) {
   const later = said.slice(said.indexOf(held) + 1).at(-1)
   if (!later) return "the kubelet's own default"
   return later.by === 'flag' ? `the flag ${later.where}` : later.where
@@ -189,9 +189,9 @@ export function lossesOnDisk(
 ): Loss[] {
   const meaningFor = (path: string, value: unknown) => meaningOf(path, value, kubeletVersion)
   const isRunning = (path: string, value: unknown) =>
-    isCompared(path) && meaningFor(path, value) === runningMeaning(running, path)
+    isComparedField(path) && meaningFor(path, value) === runningMeaning(running, path)
   const ofImage = imageValues(amiFamily, kubeletVersion)
-  const isPreset = (path: string, value: unknown) =>
+  const mayBePreset = (path: string, value: unknown) =>
     ofImage === null || ofImage.isPreset(path, value)
   const losses: Loss[] = []
   const add = (
@@ -210,14 +210,15 @@ export function lossesOnDisk(
     for (const entry of said) {
       const { by, where, value } = entry
       const meaning = meaningFor(path, value)
-      if (by === 'flag' || meaning === final || (by === 'file' && isPreset(path, value))) continue
+      if (by === 'flag' || meaning === final || (by === 'file' && mayBePreset(path, value)))
+        continue
       const layer = meaning === beforeFlags ? 'flags' : 'disk'
       add(
         layer,
         { path, value },
         by,
         where,
-        `${where} has it, and ${overrider(entry, said)} takes its place`,
+        `${where} has it, and ${overriderText(entry, said)} takes its place`,
       )
     }
   }
@@ -225,8 +226,8 @@ export function lossesOnDisk(
     add('disk', ignored, 'file', ignored.file, ignored.why)
   for (const file of start.unread.filter(file => !isLeftover(file))) {
     for (const [path, value] of Object.entries(file.values)) {
-      const isForeign = file.why !== 'other' || !isPreset(path, value)
-      if (isCompared(path) && isForeign)
+      const isForeign = file.why !== 'other' || !mayBePreset(path, value)
+      if (isComparedField(path) && isForeign)
         add('disk', { path, value }, 'drop-in', file.path, unreadWords(file))
     }
   }
@@ -238,21 +239,21 @@ function imageValues(family: AmiFamily, kubeletVersion: string | null) {
   if (!isFamilyOfEks(family)) return null
   const ofKubelet = writtenSettings({ ...configurationDefaults })
   const ofAmi = writtenSettings({ ...amiDefaults(family, kubeletVersion) })
-  const isIn = (known: Record<string, unknown>, path: string, value: unknown) =>
+  const hasSameMeaning = (known: Record<string, unknown>, path: string, value: unknown) =>
     known[path] !== undefined &&
     meaningOf(path, known[path], kubeletVersion) === meaningOf(path, value, kubeletVersion)
-  const writes = (path: string, value: unknown) =>
-    isIn(ofAmi, path, value) ||
+  const isWrittenByImage = (path: string, value: unknown) =>
+    hasSameMeaning(ofAmi, path, value) ||
     dependsOnSize(path) ||
     fieldOf(path) === 'featureGates' ||
     isNewInAmi(path)
   const isPreset = (path: string, value: unknown) =>
-    writes(path, value) || isIn(ofKubelet, path, value)
+    isWrittenByImage(path, value) || hasSameMeaning(ofKubelet, path, value)
   return {
     /** Whether the value is the image's or the kubelet's default, so that no other source is known. */
     isPreset,
     /** Like `isPreset`. On AL2, kubelet defaults do not count: user data and operators edit the main file, which has none of them. */
-    isOwn: family === 'AL2' ? writes : isPreset,
+    isOwn: family === 'AL2' ? isWrittenByImage : isPreset,
     keysOf: (field: string) =>
       Object.keys(ofAmi).filter(path => path !== field && fieldOf(path) === field),
   }

@@ -169,11 +169,9 @@ export function nodesText(nodes: readonly string[]) {
 /* The most common values of a group, or of a part of a group. */
 
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
-import { firstNames } from '#base/text/first-of.ts'
-import { matchesGlob } from '#base/text/glob.ts'
-import { by, byText } from '#base/text/text-order.ts'
+import { by, byText, firstNames, matchesGlob } from '#base/text.ts'
 import { releaseOf } from '#facts/eks/node-identity.ts'
-import { fieldOf, isCompared } from '#facts/kubelet/fields.ts'
+import { fieldOf, isComparedField } from '#facts/kubelet/fields.ts'
 import {
   type CohortMember,
   type FactOfGroup,
@@ -182,7 +180,7 @@ import {
   plural,
   shorten,
 } from '#judge/rule.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import type { Evidence } from '#model/finding.ts'
 import { matchesCluster, type NodeIdentity } from '#model/input/record.ts'
 import type { Baseline, Policy } from '#model/policy.ts'
 import { declaredNode } from './declared.ts'
@@ -190,9 +188,9 @@ import { absentValue, type FieldValue, shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, settingsOfPath, shownRunning } from './layers.ts'
 
 /** By part of the group: its nodes, and by key the nodes that have the key. */
-export type Shares = ReturnType<typeof sharesOf>
+export type Shares = ReturnType<typeof sharesByPart>
 
-export function sharesOf<Fact>(
+export function sharesByPart<Fact>(
   group: readonly FactOfGroup<Fact>[],
   sharedOf: (fact: Fact) => { part: string; keys: Iterable<string> },
 ) {
@@ -288,7 +286,7 @@ export function configOf(
   const config = new Map<string, unknown>()
   for (const { path, value } of values) {
     const field = fieldOf(path)
-    if (!isCompared(path) || value === undefined) continue
+    if (!isComparedField(path) || value === undefined) continue
     if (path === field) config.set(field, value)
     else
       config.set(field, {

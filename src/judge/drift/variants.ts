@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { nameLength, shorten } from '#judge/text.ts'
-import type { NodeSample } from '#model/finding/finding.ts'
+import type { NodeSample } from '#model/finding.ts'
 
 export const sampleSize = 20
 /** A hash of a shorter text would cost more than the text. */

@@ -5,12 +5,12 @@
 
 import { stringify } from 'yaml'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from '#base/text.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { type FieldFacts, isKnownField } from '#facts/kubelet/fields.ts'
 import { companions } from '#judge/fixes/completion.ts'
 import { shorten } from '#judge/text.ts'
-import type { DurableFix } from '#model/finding/finding.ts'
+import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
 

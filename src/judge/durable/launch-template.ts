@@ -47,11 +47,11 @@ export function al2Script(request: DurableRequest, where: readonly string[]) {
   const { config, leftOut } = settableFields(request, {
     refusal: field => (al2BootstrapFields.has(field) ? withoutFlag(field) : null),
   })
-  const part = (isFlag: boolean) =>
+  const fieldsByFlag = (isFlag: boolean) =>
     Object.fromEntries(
       Object.entries(config).filter(([field]) => al2BootstrapFields.has(field) === isFlag),
     )
-  const [byFile, byFlag] = [part(false), part(true)]
+  const [byFile, byFlag] = [fieldsByFlag(false), fieldsByFlag(true)]
   const steps = [
     isEmpty(byFile) ? '' : intoFile(byFile),
     isEmpty(byFlag) ? '' : intoBootstrap(byFlag),

@@ -1,10 +1,9 @@
 import { oncePerText } from '#base/once.ts'
-import { byText } from '#base/text/text-order.ts'
-import { utcMinute } from '#base/text/utc-time.ts'
+import { byText, utcMinute } from '#base/text.ts'
 import {
   isFromKubelet,
+  isGcShortfall,
   isPullEvent,
-  isShortfall,
   type PullCause,
   pullCause,
   pulledImage,
@@ -17,9 +16,9 @@ import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import { type Failing, line, shorten, type Undecided } from '#judge/rule.ts'
 import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
 import { podName } from '#judge/text.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import type { Evidence } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
-import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
+import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/record.ts'
 
 const mostTimes = 1_000_000
 
@@ -81,7 +80,7 @@ export function eventTimes(
 }
 
 /** `once at …`, `12 times since …, last at …`. */
-export function timesOf({ count, first, last }: EventTimes) {
+export function timesText({ count, first, last }: EventTimes) {
   if (count === 1) return `once${last === null ? '' : ` at ${shownTime(last)}`}`
   const times = count >= mostTimes ? `${mostTimes} times or more` : `${count} times`
   return first === null || last === null
@@ -98,7 +97,7 @@ export function eventEvidence(events: readonly NodeEvent[], at: string) {
   return [
     line(
       'event',
-      `event ${newest.reason}, ${timesOf(eventTimes(events, at))}`,
+      `event ${newest.reason}, ${timesText(eventTimes(events, at))}`,
       newest.message === '' ? 'no message' : newest.message,
     ),
   ]
@@ -134,7 +133,7 @@ export const isJustReported = (time: string | null, at: string) =>
 /** Events of rounds that still free too little: FreeDiskSpaceFailed. ImageGCFailed repeats it. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
   recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(
-    event => isShortfall(event.message) && isStillFailing(event, at),
+    event => isGcShortfall(event.message) && isStillFailing(event, at),
   )
 
 const periodMs: Readonly<Record<string, number>> = {
@@ -155,7 +154,7 @@ export function failingGc(
   events: readonly NodeEvent[] | null,
   at: string,
 ): NodeEvent[] {
-  const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isShortfall(message))
+  const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isGcShortfall(message))
   const { count, last } = eventTimes(failed, at)
   if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
     return []
@@ -167,12 +166,12 @@ export function failingGc(
     last !== null &&
     starts
       .flatMap(({ firstTime, lastTime }) => [firstTime, lastTime])
-      .some(start => isFollowing(start, last, at)) &&
+      .some(start => isSoonAfter(start, last, at)) &&
     count <= rounds * eventTimes(starts, at).count
   return isStarting ? [] : failed
 }
 
-function isFollowing(start: string | null, time: string, at: string) {
+function isSoonAfter(start: string | null, time: string, at: string) {
   const [started, failed] = [agoMs(start, at), agoMs(time, at)]
   return started !== null && failed !== null && started >= failed && started - failed <= startingMs
 }
@@ -265,6 +264,8 @@ export interface WaitingContainer {
   workload: string | null
   /** The pod brings credentials of its own. */
   hasPullSecret: boolean
+  /** The node had its image before. */
+  hasRun: boolean
   image: string
   reason: string
   message: string
@@ -285,7 +286,7 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
     status?.containerStatuses,
     status?.ephemeralContainerStatuses,
   ])
-    for (const { image = '', state } of statuses ?? []) {
+    for (const { image = '', state, lastState, restartCount = 0 } of statuses ?? []) {
       const { reason, message } = state?.waiting ?? {}
       if (reason === undefined) continue
       const pod = podName(metadata)
@@ -293,6 +294,7 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
       waiting.push({
         ...{ pod, workload: controllerOf(given), image, reason, message: text },
         hasPullSecret: hasPullSecretIn(given),
+        hasRun: restartCount > 0 || lastState?.terminated !== undefined,
       })
     }
   return waiting

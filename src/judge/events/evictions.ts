@@ -1,5 +1,5 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { weekMs } from '#base/units.ts'
 import {
   type EvictionCause,
@@ -12,10 +12,9 @@ import { type Failing, settingIn } from '#judge/rule.ts'
 import type { NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
 import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-owners.ts'
 import { bytes, nameLength, shorten } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import type { KubernetesPod, PodSpec } from '#model/input/kubernetes.ts'
-import type { ContainerHolder } from '#model/prediction/disk-ledger.ts'
-import type { EvaluatedThreshold, RankedPod, Signal } from '#model/prediction/prediction.ts'
+import type { StepAction } from '#model/finding.ts'
+import type { KubernetesPod, PodSpec } from '#model/input/record.ts'
+import type { ContainerHolder, EvaluatedThreshold, RankedPod, Signal } from '#model/prediction.ts'
 import { isWithinWindow, recentEvents } from './events.ts'
 
 /** Evictions of one owner that are no chance. */
@@ -61,8 +60,8 @@ export function recordedEvictions(
 }
 
 /** Those for space or inodes of a disk. */
-export const diskEvictions = (...of: Parameters<typeof recordedEvictions>): Eviction[] =>
-  recordedEvictions(...of).filter(({ message }) => isOfDisk(evictionCause(message).resource))
+export const diskEvictions = (...args: Parameters<typeof recordedEvictions>): Eviction[] =>
+  recordedEvictions(...args).filter(({ message }) => isOfDisk(evictionCause(message).resource))
 
 export const isOfDisk = (resource: string | null): boolean =>
   resource === 'ephemeral-storage' || resource === 'inodes'
@@ -115,7 +114,8 @@ export function evictionReason(
   const isMemory = resource === 'memory'
   const scarce = isMemory ? resource : 'ephemeral-storage'
   const largest = largestContainer(scarce, evictions)
-  if (!largest) return { user: null, steps: [isMemory ? { id: 'list-memory' } : ofItsPods(latest)] }
+  if (!largest)
+    return { user: null, steps: [isMemory ? { id: 'list-memory' } : ephemeralStorageStep(latest)] }
   const { owner, bytes: used, request } = largest
   const whole = isMemory ? memoryBytes : diskBytes
   const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
@@ -142,7 +142,7 @@ export function evictionReason(
       }
 }
 
-const ofItsPods = (eviction: Eviction): StepAction => ({
+const ephemeralStorageStep = (eviction: Eviction): StepAction => ({
   id: 'set-ephemeral-storage',
   owner: { kind: 'pod', ...placeOf(eviction), volume: null },
 })
@@ -291,7 +291,7 @@ export function nextVictims(
       ({ metadata }) =>
         (metadata?.name ?? '') === name && (metadata?.namespace ?? '') === namespace,
     )
-  const firstOf = (signals: readonly Signal[]) =>
+  const firstVictimOwners = (signals: readonly Signal[]) =>
     (eviction.rankings ?? [])
       .filter(({ signal }) => signals.includes(signal))
       .flatMap(({ pods: order }) => {
@@ -301,7 +301,7 @@ export function nextVictims(
         return [(pod && ownerOf(pod)?.key) ?? null]
       })
   const byResource = Object.entries(signalsOfResource).map(
-    ([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const,
+    ([resource, signals]) => [resource, [...new Set(firstVictimOwners(signals))]] as const,
   )
   return Object.fromEntries(byResource.filter(([, owners]) => owners.length > 0))
 }

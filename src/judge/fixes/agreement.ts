@@ -5,7 +5,7 @@ import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { dependsOnSize, meaningOf } from '#facts/kubelet/fields.ts'
 import type { Declaration } from '#judge/drift/drift.ts'
 import type { Proposal } from '#judge/durable/durable.ts'
-import type { Family, Finding } from '#model/finding/finding.ts'
+import type { Family, Finding } from '#model/finding.ts'
 import type { FixFact } from './fix-facts.ts'
 
 export interface Wish extends Proposal {

@@ -1,5 +1,4 @@
-import type { EksCluster } from '#model/input/cluster-input.ts'
-import { plainClusterName } from '#model/input/record.ts'
+import { type EksCluster, plainClusterName } from '#model/input/record.ts'
 
 export interface CommandPlace {
   context: string

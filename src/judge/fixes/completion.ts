@@ -81,12 +81,12 @@ class Draft {
     return errors.filter(({ message }) => !known.includes(message))
   }
 
-  sets(field: string) {
+  hasField(field: string) {
     return Object.hasOwn(this.config, field)
   }
 
   value(field: string) {
-    return this.sets(field) ? this.config[field] : this.running[field]
+    return this.hasField(field) ? this.config[field] : this.running[field]
   }
 
   map(field: string) {
@@ -99,14 +99,14 @@ class Draft {
 
   /** Sets a field that the fix leaves open, if that ends an error of the kubelet. */
   mend(field: string, value: unknown) {
-    const errors = this.sets(field) ? [] : this.errorsWith(this.config)
+    const errors = this.hasField(field) ? [] : this.errorsWith(this.config)
     if (errors.length === 0) return
     const left = this.errorsWith({ ...this.config, [field]: value })
     if (left.length < errors.length) this.set(field, value)
   }
 
   drop(fields: readonly string[], why: string) {
-    const dropped = fields.filter(field => this.sets(field))
+    const dropped = fields.filter(field => this.hasField(field))
     if (dropped.length === 0) return
     this.refused.push(
       `Left out, ${why}: ${dropped.map(field => `${shorten(field, 60)} ${shownAsWritten(this.config[field])}`).join(', ')}.`,
@@ -159,13 +159,12 @@ function rightValues(fix: Draft) {
         `a kubelet takes ${mistake.wanted} for ${shorten(mistake.path.join('.'), 80)}`,
       )
     else if (value === null) fix.drop([field], 'null is no value to set')
-    else if (isRawObject(value) && Object.values(value).includes(null))
-      withoutNulls(fix, field, value)
+    else if (isRawObject(value) && Object.values(value).includes(null)) dropNulls(fix, field, value)
   }
 }
 
 /** Null marks a key that must not run. The key can only be removed where it is set. */
-function withoutNulls(fix: Draft, field: string, map: RawObject) {
+function dropNulls(fix: Draft, field: string, map: RawObject) {
   for (const key of Object.keys(map))
     if (map[key] === null) fix.dropKey(field, key, 'to be taken away where it is set')
   const running = mapOf(fix.running[field])
@@ -177,34 +176,34 @@ function withoutNulls(fix: Draft, field: string, map: RawObject) {
 /** Always sets both, because on new nodes an unset percentage may be the image's value. */
 function completePercentages(fix: Draft) {
   const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
-  if (!fix.sets(high) && !fix.sets(low)) return
+  if (!fix.hasField(high) && !fix.hasField(low)) return
   const start = Number(fix.value(high))
   const stop = Number(fix.value(low))
   fix.set(high, start)
-  fix.set(low, stop < start || fix.sets(low) ? stop : Math.max(0, start - bandPercent))
+  fix.set(low, stop < start || fix.hasField(low) ? stop : Math.max(0, start - bandPercent))
 }
 
 /** A soft threshold without a grace period stops the kubelet. A grace period without a threshold has no effect. */
 function pairSoftThresholds(fix: Draft) {
   const [soft, grace] = ['evictionSoft', 'evictionSoftGracePeriod'] as const
-  if (fix.sets(soft)) {
+  if (fix.hasField(soft)) {
     const signals = Object.keys(fix.map(soft))
     const running = mapOf(fix.running[grace])
     const own = mapOf(fix.config[grace])
     const all = signals.map(signal => [signal, own[signal] ?? running[signal] ?? soundGracePeriod])
     if (signals.length > 0) fix.set(grace, { ...own, ...Object.fromEntries(all) })
   }
-  if (!fix.sets(grace)) return
+  if (!fix.hasField(grace)) return
   for (const signal of Object.keys(fix.map(grace)))
     if (!Object.hasOwn(fix.map(soft), signal))
       fix.dropKey(grace, signal, 'there is no soft threshold that it is for')
-  if (fix.sets(grace) && !fix.sets(soft)) fix.set(soft, fix.map(soft))
+  if (fix.hasField(grace) && !fix.hasField(soft)) fix.set(soft, fix.map(soft))
 }
 
 /** Both are written together: a new node may have another value of the one that is not set. */
 function pairShutdownPeriods(fix: Draft) {
   const both = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
-  if (!both.some(field => fix.sets(field))) return
+  if (!both.some(field => fix.hasField(field))) return
   if (durationMs(`${fix.value(both[0])}`) === 0) fix.mend(both[1], '0s')
   for (const field of both) fix.set(field, fix.value(field))
 }

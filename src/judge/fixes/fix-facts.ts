@@ -1,11 +1,11 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
 import type { RawObject } from '#base/raw-object.ts'
-import { nodeKey } from '#base/text/node-key.ts'
+import { nodeKey } from '#base/text.ts'
 import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import { isLeaving } from '#facts/eks/karpenter.ts'
+import { isBeingRemoved } from '#facts/eks/karpenter.ts'
 import { nodeadmDropIn } from '#facts/eks/kubelet-places.ts'
-import { isCompared } from '#facts/kubelet/fields.ts'
+import { isComparedField } from '#facts/kubelet/fields.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
@@ -40,7 +40,9 @@ const decidesStart = (field: string) =>
 
 const runningOf = (configuration: KubeletConfiguration): RawObject =>
   Object.fromEntries(
-    Object.entries(configuration).filter(([field]) => isCompared(field) || decidesStart(field)),
+    Object.entries(configuration).filter(
+      ([field]) => isComparedField(field) || decidesStart(field),
+    ),
   )
 
 /** The part that does not follow from the running configuration. */
@@ -127,7 +129,7 @@ export class FixFacts {
       ...(shell === 'pod' && { providerId: subject.node.spec?.providerID }),
       ...(shellImage !== null && { shellImage }),
       distribution: distributionOf(identity),
-      isLeaving: isLeaving(subject.node),
+      isLeaving: isBeingRemoved(subject.node),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

@@ -1,7 +1,7 @@
 /** Where an image cannot be pulled again, image GC that starts earlier deletes it sooner. */
 import { withoutKeys } from '#base/raw-object.ts'
 import type { FoundFinding } from '#judge/run/tally.ts'
-import type { StepActionId } from '#model/finding/cause.ts'
+import type { StepActionId } from '#model/finding.ts'
 import type { Wish, Wishes } from './agreement.ts'
 
 type Found = FoundFinding & Wishes

@@ -2,21 +2,20 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { shellWord } from '#base/text/shell-word.ts'
+import { shellWord } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { aws, type Command, clusterWord, kubectl, readCommand } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
 import type {
   CommandEffect,
+  Finding,
   Step,
   StepAction,
   StepActionId,
   StepCommand,
-} from '#model/finding/cause.ts'
-import type { Finding } from '#model/finding/finding.ts'
-import { parseWorkload } from '#model/input/kubernetes.ts'
-import type { NodeOwner } from '#model/input/record.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+} from '#model/finding.ts'
+import { isNodeGroup, type NodeOwner, parseWorkload } from '#model/input/record.ts'
+import type { HolderOwner } from '#model/prediction.ts'
 import type { CommandPlace } from './command-place.ts'
 import type { DiskSource } from './disk-source.ts'
 
@@ -94,7 +93,10 @@ export function stepsOf(
       const isDurable = wish.id === 'set-fields' && fields.length === 0
       const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
       const disk = diskOf(own, site)
-      const sized = withSource(own.id === 'set-fields' ? inOwnFile(own, site.node) : own, disk)
+      const sized = withSource(
+        own.id === 'set-fields' ? inDistributionFile(own, site.node) : own,
+        disk,
+      )
       const action = withTemplate(sized, site.node)
       const { lines: _, always: __, ...step } = doings[action.id]
       return { ...step, action, commands: commandsOf(action, disk, finding, site) }
@@ -224,8 +226,10 @@ function highwater(command: string, place: CommandPlace, ...more: string[]): Com
 /** A plan of the group or the node. It writes a file, and changes nothing. */
 function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]): Command[] {
   if (!node.hasSessions) return []
-  const isGroup = subject.kind === 'Nodegroup' || subject.kind === 'NodePool'
-  const which = isGroup && more.length === 0 ? ['--nodegroup', subject.name] : ['--node', node.name]
+  const which =
+    isNodeGroup(subject) && more.length === 0
+      ? ['--nodegroup', subject.name]
+      : ['--node', node.name]
   // Plans of several causes lie side by side.
   const file = `plan-${place.name}-${which[1]}.json`.replaceAll(/[^\w.-]/g, '-')
   const [, command] = highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)
@@ -233,13 +237,13 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
 }
 
 /** A command on the node, by Systems Manager (as ssm-user, who may use sudo) or ssh. Without a shell, what the API shows of the node. */
-function session(
+function sessionCommand(
   { instanceId, shell, name, distribution, providerId = '', shellImage }: StepNode,
   effect: CommandEffect,
   written?: string,
   shown: Command = readCommand('describe', 'node', clusterWord(name)),
 ): Command {
-  const tools = distribution === undefined ? [] : ownTools(distribution)
+  const tools = distribution === undefined ? [] : distributionTools(distribution)
   const command = tools.reduce((text, [tool, own]) => text?.replaceAll(tool, own), written)
   if (command !== undefined) {
     const asRoot = command.replaceAll('sudo ', '')
@@ -247,7 +251,10 @@ function session(
     if (shell === 'docker')
       return [effect, `docker exec ${shellWord(name)} sh -c ${shellWord(asRoot)}`]
     if (shell === 'pod')
-      return [effect, byCloud(providerId, command, asRoot) ?? inPod(name, asRoot, shellImage)]
+      return [
+        effect,
+        cloudCommand(providerId, command, asRoot) ?? podCommand(name, asRoot, shellImage),
+      ]
   }
   if (shell !== 'session' || instanceId === null) return shown
   const start = aws('ssm', 'start-session', '--target', clusterWord(instanceId))
@@ -257,7 +264,7 @@ function session(
 }
 
 /** By the cloud's own way onto a machine: it needs no pod, and no image. Sources: learn.microsoft.com/cli/azure/vmss/run-command, cloud.google.com/sdk/gcloud/reference/compute/ssh. Null: of another cloud, or a machine on its own. */
-function byCloud(providerId: string, command: string, asRoot: string): string | null {
+function cloudCommand(providerId: string, command: string, asRoot: string): string | null {
   const azure =
     /^azure:\/\/\/subscriptions\/(\w[\w-]*)\/resourceGroups\/(\w[\w.()-]*)\/providers\/Microsoft\.Compute\/virtualMachineScaleSets\/(\w[\w.-]*)\/virtualMachines\/(\d+)$/i.exec(
       providerId,
@@ -274,7 +281,7 @@ function byCloud(providerId: string, command: string, asRoot: string): string | 
 }
 
 /** The kubelet admits only critical pods under DiskPressure: it refuses those of kubectl debug and oc debug. Upstream: eviction_manager.go Admit */
-function inPod(nodeName: string, command: string, image = 'busybox'): string {
+function podCommand(nodeName: string, command: string, image = 'busybox'): string {
   const [name, mountPath] = ['host', '/host']
   const container = {
     ...{ name, image, imagePullPolicy: 'IfNotPresent', securityContext: { privileged: true } },
@@ -292,13 +299,13 @@ function inPod(nodeName: string, command: string, image = 'busybox'): string {
 }
 
 /** k3s and RKE2 give the kubelet its flags: it has no file of its own. Sources: docs.k3s.io/cli/server, docs.rke2.io/reference/server_config kubelet-arg */
-const inOwnFile = (wish: StepAction, node: StepNode | null): StepAction =>
+const inDistributionFile = (wish: StepAction, node: StepNode | null): StepAction =>
   node?.distribution === undefined
     ? wish
     : { ...wish, place: `/etc/rancher/${node.distribution}/config.yaml` }
 
 /** They bring their own tools and units. Sources: docs.k3s.io/cli, docs.rke2.io/reference/cli_tools */
-function ownTools(name: 'k3s' | 'rke2'): [RegExp, string][] {
+function distributionTools(name: 'k3s' | 'rke2'): [RegExp, string][] {
   const folder = `/var/lib/rancher/${name}`
   const [crictl, ctr, server] =
     name === 'k3s'
@@ -322,11 +329,11 @@ function ownTools(name: 'k3s' | 'rke2'): [RegExp, string][] {
 }
 
 /** Without a shell, what the kubelet has measured: memory of the system's cgroups and of pods, and their processes. */
-const usage =
+const readUsage =
   (command: string): Lines =>
   ({ node }) =>
     windowsReadCommands(node, windowsProcesses) ?? [
-      session(
+      sessionCommand(
         node,
         'reads',
         command,
@@ -434,7 +441,7 @@ function declaredDisk(on: OnNode): Command | null {
 }
 
 /** A pod that can write there may have put a link in the place of the log: a link is not followed. */
-const emptied = (place: string) =>
+const emptyLog = (place: string) =>
   `sudo find ${shellWord(place)} -maxdepth 0 -type f -exec truncate -s 0 {} +`
 
 const upgrade = (on: OnNode): Command[] =>
@@ -450,7 +457,7 @@ const podOf = (owner: HolderOwner | undefined) =>
 /** A command for each pod: that all of a workload end at once is for its owner to decide. */
 function deletePods({ action, ...on }: OnNode, effect: CommandEffect = 'restarts'): Command[] {
   const pod = podOf(action.owner)
-  if (!pod) return [session(on.node, 'reads')]
+  if (!pod) return [sessionCommand(on.node, 'reads')]
   return (action.pods ?? [pod.pod]).map(name => [
     effect,
     kubectl('delete', 'pod', '-n', pod.namespace, clusterWord(name)),
@@ -519,7 +526,7 @@ const part = stepForm('part')
 const readMoreStep = (lines?: Lines) => stepForm('nothing')('read-more', lines)
 
 /** Options of `du`, and of `sort` for its output. */
-const waysToCount = ({ unit }: StepAction) =>
+const sizeOptions = ({ unit }: StepAction) =>
   unit === 'inodes' ? (['--inodes', '-n'] as const) : (['-h', '-h'] as const)
 
 /** Mounts in the folders, and sizes: what is deleted or moved there may be of a volume. */
@@ -547,7 +554,7 @@ function sizesBelow(
   deep: number,
   rows: number,
 ) {
-  const [counting, sorting] = waysToCount(action)
+  const [counting, sorting] = sizeOptions(action)
   const folders = places?.map(shellWord).join(' ') ?? mountsOfDisks
   return `sudo du ${counting} -a -x -d ${deep} ${folders} | sort ${sorting} | tail -n ${rows}`
 }
@@ -560,12 +567,12 @@ const openFiles =
 function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === null) return []
   if (node.shell === 'container')
-    return [session({ ...node, shell: 'session' }, 'reads', inAdminContainer(action))]
+    return [sessionCommand({ ...node, shell: 'session' }, 'reads', adminContainerCommand(action))]
   if (node.shell === 'talos' && action.unit === undefined) return [talosSizes(node, action.place)]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (
     windowsReadCommands(node, windowsSizes) ?? [
-      session(
+      sessionCommand(
         node,
         'reads',
         [sizes(action, action.place), ...(isOfAll ? [openFiles] : [])].join('; '),
@@ -601,14 +608,14 @@ function inPowerShell(instanceId: string, effect: CommandEffect, text: string): 
 const restartService = (name: string, { instanceId, shell, ...node }: StepNode): Command =>
   shell === 'powershell' && instanceId !== null
     ? inPowerShell(instanceId, 'restarts', `Restart-Service ${name}`)
-    : session(
+    : sessionCommand(
         { ...node, instanceId, shell },
         'restarts',
         `sudo systemctl restart ${shellWord(name)}`,
       )
 
 /** Source: bottlerocket-os/bottlerocket README, Admin container: it is off unless host-containers.admin.enabled is set. */
-const inAdminContainer = (action: StepAction) =>
+const adminContainerCommand = (action: StepAction) =>
   `apiclient exec admin sh -c ${shellWord(sizes(action, '/.bottlerocket/rootfs/local'))}`
 
 /** Of folders in two levels, with the files in C:\ itself. */
@@ -628,7 +635,9 @@ const podFolders = '/var/lib/kubelet/pods'
 /** Lines that only read on the node. */
 const readOnNode =
   (text: string | ((action: StepAction) => string)): Lines =>
-  ({ action, node }) => [session(node, 'reads', typeof text === 'string' ? text : text(action))]
+  ({ action, node }) => [
+    sessionCommand(node, 'reads', typeof text === 'string' ? text : text(action)),
+  ]
 /** Source: docs.siderolabs.com talosctl logs */
 const looksAtJournal: Lines = ({ node, action }) => {
   const { shell, distribution, name } = node
@@ -636,7 +645,7 @@ const looksAtJournal: Lines = ({ node, action }) => {
   if (shell === 'talos') return [['reads', `talosctl -n ${shellWord(name)} logs ${unit}`]]
   return shell === 'docker' && distribution === 'k3s'
     ? [['reads', `docker logs --tail 100 ${shellWord(name)}`]]
-    : [session(node, 'reads', `sudo journalctl -u ${unit} -n 100`)]
+    : [sessionCommand(node, 'reads', `sudo journalctl -u ${unit} -n 100`)]
 }
 const showsPods: Lines = on => [lookInside(on)]
 
@@ -648,11 +657,11 @@ function lookInside(on: OnNode): Command {
   const { owner, inside } = on.action
   const pod = podOf(owner)
   if (!pod || !inside) return podsOfNode(on)
-  const [counting, sorting] = waysToCount(on.action)
+  const [counting, sorting] = sizeOptions(on.action)
   const largestBelow = (path: string) =>
     `du ${counting} -x -d 3 ${shellWord(path)} | sort ${sorting} | tail -n 20`
   if (on.node.shell === 'session' && inside.place !== null)
-    return session(on.node, 'reads', `sudo ${largestBelow(inside.place)}`)
+    return sessionCommand(on.node, 'reads', `sudo ${largestBelow(inside.place)}`)
   return readCommand(
     ...['exec', '-n', pod.namespace, clusterWord(pod.pod), '-c', clusterWord(inside.container)],
     ...['--', 'sh', '-c', largestBelow(inside.path)],
@@ -665,11 +674,11 @@ const askingForPart = part('ask-owner', showsPods)
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
-  'attach-volume': all('set', ({ action: { place } }) => [
-    place === undefined
-      ? readCommand('get', 'volumeattachments')
-      : readCommand('describe', 'pv', clusterWord(place)),
-  ]),
+  'attach-volume': all('set', on => {
+    const { place, variant } = on.action
+    if (place !== undefined) return [readCommand('describe', 'pv', clusterWord(place))]
+    return [variant === 'driver' ? podsOfNode(on) : readCommand('get', 'volumeattachments')]
+  }),
   'clean-in-pod': part('free', showsPods),
   'clean-namespace': all(
     'free',
@@ -730,8 +739,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'drop-idle-log-blocks': all('set', plan),
   'empty-log': all('free', ({ action: { place = '/var/log/pods', variant }, node }) => [
     variant === 'writer'
-      ? session(node, 'changes', emptied(place))
-      : session(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
+      ? sessionCommand(node, 'changes', emptyLog(place))
+      : sessionCommand(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
   ]),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
@@ -740,6 +749,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     readOnNode(
       'sudo crictl ps -a || sudo ctr -n k8s.io containers ls; if command -v docker; then sudo docker ps -a; fi',
     ),
+  ),
+  'find-crash': readMoreStep(
+    readOnNode(() => 'sudo coredumpctl list --no-pager | tail -n 20; sysctl kernel.core_pattern'),
   ),
   'grant-pull': all('set', showsPods),
   'grant-rights': { ...readMoreStep(), always: place => [highwater('doctor', place)] },
@@ -755,11 +767,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     highwater('predict', place, '--node', node.name),
   ]),
   'list-memory': readMoreStep(
-    usage(
+    readUsage(
       'ps -e -o rss=,pid=,comm= --sort=-rss | head -n 20; grep -e ^Slab -e ^SUnreclaim -e ^Shmem: -e ^PageTables -e ^Hugetlb /proc/meminfo',
     ),
   ),
-  'list-processes': readMoreStep(usage(`${processesByProgram}; ${threadsAndZombies}`)),
+  'list-processes': readMoreStep(readUsage(`${processesByProgram}; ${threadsAndZombies}`)),
   'look-in-volume': stepForm('nothing')(
     'ask-owner',
     ({ action: { owner, place = '', unit } }) =>
@@ -780,7 +792,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
   'look-under-mounts': readMoreStep(
     readOnNode(action => {
-      const [counting, sorting] = waysToCount(action)
+      const [counting, sorting] = sizeOptions(action)
       return `sudo unshare --mount sh -c 'mount --bind / /mnt && du -a -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
     }),
   ),
@@ -810,13 +822,13 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'prune-dead-containers': all(
     'free',
     on => [
-      session(on.node, 'reads', 'sudo crictl ps -a -s Exited', podsOfNode(on)),
+      sessionCommand(on.node, 'reads', 'sudo crictl ps -a -s Exited', podsOfNode(on)),
       ...(podOf(on.action.owner) ? deletePods(on) : []),
     ],
     'pods',
   ),
   'prune-by-runtime': part('free', ({ node }) => [
-    session(node, 'changes', 'sudo crictl rmi --prune'),
+    sessionCommand(node, 'changes', 'sudo crictl rmi --prune'),
   ]),
   'prune-docker': all('free', readOnNode('sudo docker system df -v')),
   'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
@@ -856,7 +868,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   // Pods that hang on the disk do not end: the node gets no more of them first.
   'replace-failed-disk': all('replace', on => [
     cordon(on),
-    session(
+    sessionCommand(
       on.node,
       'reads',
       'sudo dmesg --level=err,warn | tail -n 40; findmnt -t ext4,xfs,btrfs',
@@ -917,6 +929,6 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'upgrade-group': all('replace', upgrade),
   'upgrade-runtime': all('replace'),
   'vacuum-journal': all('free', ({ node }) => [
-    session(node, 'changes', 'sudo journalctl --vacuum-size=500M'),
+    sessionCommand(node, 'changes', 'sudo journalctl --vacuum-size=500M'),
   ]),
 }

@@ -1,7 +1,6 @@
 /** Summarizes many objects in few words: by namespace, by owner, by age. */
 
-import { firstNames } from '#base/text/first-of.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, firstNames } from '#base/text.ts'
 import { dayMs, hourMs } from '#base/units.ts'
 import {
   ebsDrivers,
@@ -34,7 +33,7 @@ import type {
   PodGarbage,
   ReleasedVolume,
   TerminatingPod,
-} from '#model/finding/cluster-garbage.ts'
+} from '#model/cluster-garbage.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { ClusterGarbagePolicy } from '#model/policy.ts'
 import { type Command, clusterWord, kubectl, readCommand } from './kubectl.ts'

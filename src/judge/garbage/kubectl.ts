@@ -1,7 +1,7 @@
 /** Commands for people to paste. The shell reads any object name as one word, and the program never reads the name as an option. */
 
-import { shellWord } from '#base/text/shell-word.ts'
-import type { CommandEffect } from '#model/finding/cause.ts'
+import { shellWord } from '#base/text.ts'
+import type { CommandEffect } from '#model/finding.ts'
 
 /** A command, and what it does as it stands. Of several, each runs if the one before succeeds. `count`: how many nodes or pods it restarts or replaces. */
 export type Command = [

@@ -2,7 +2,7 @@
 
 import type { NodeSubject } from '#judge/rule.ts'
 import { bytes, podName } from '#judge/text.ts'
-import type { FilesystemStats } from '#model/input/node-input.ts'
+import type { FilesystemStats } from '#model/input/record.ts'
 
 /** Claims with less than this share free, of bytes or of inodes, with the pod and its volume. Those without statistics are left out. */
 export const scarceClaims = (summary: NodeSubject['summary'], mostFree: number) =>

@@ -2,9 +2,9 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import type { NodeSubject } from '#judge/rule.ts'
-import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
-import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import type { HolderOwner, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
+import { controllerReferenceOf, type KubernetesPod } from '#model/input/record.ts'
+import type { HolderOwner, HolderPart } from '#model/prediction.ts'
 import { isOfDaemonSet } from './drain.ts'
 import { leastOwned, type Reason } from './holder-cause.ts'
 

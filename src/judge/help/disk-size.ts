@@ -5,14 +5,14 @@ import { gibibyte } from '#base/units.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { nameLength, shorten } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import {
   type FilesystemLedger,
   hasVolumeSize,
   type NodeLedger,
   shareOfVolume,
-} from '#model/prediction/disk-ledger.ts'
+} from '#model/prediction.ts'
 
 export const roundBytes = 10 * gibibyte
 /** Of a volume, what partitions and metadata of the filesystem take. */

@@ -1,15 +1,16 @@
 /** What a drain of a node costs. */
 
 import { podName, shortPodName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 import {
   controllerOf,
   controllerReferenceOf,
   type KubernetesPod,
+  type PodSummary,
   parseWorkload,
-} from '#model/input/kubernetes.ts'
-import type { PodSummary, Summary } from '#model/input/node-input.ts'
-import { type HolderOwner, type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
+  type Summary,
+} from '#model/input/record.ts'
+import { type HolderOwner, type PodHolder, podOwner } from '#model/prediction.ts'
 
 /** Pods that a step names at most. */
 export const mostLosses = 20

@@ -1,8 +1,8 @@
 /** What explains disk pressure that is over: what pods hold now, or what an evicted pod had written. */
 import { largestEvicted } from '#judge/events/evictions.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
+import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
 import { diskOf } from './holder-cause.ts'
 
 /** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over; of the disk, of a pod that is gone. */

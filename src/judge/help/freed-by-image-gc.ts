@@ -2,7 +2,7 @@
 
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { DiskHolder, NodeLedger } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
 
 /** Lines of a ledger that can be of images which image GC deletes. */
 const ofImages: ReadonlySet<string> = new Set<DiskHolder>([

@@ -4,16 +4,17 @@
  */
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
-import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding/cause.ts'
-import type {
-  DiskHolder,
-  FilesystemLedger,
-  HolderOwner,
-  HolderPart,
-  LedgerLine,
-  NodeLedger,
-} from '#model/prediction/disk-ledger.ts'
-import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
+import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding.ts'
+import {
+  conditionOf,
+  type DiskHolder,
+  type FilesystemLedger,
+  type HolderOwner,
+  type HolderPart,
+  type LedgerLine,
+  type NodeLedger,
+  type Signal,
+} from '#model/prediction.ts'
 
 export interface Reason {
   cause: Cause
@@ -60,11 +61,11 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
   return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
     .slice(0, ranked)
     .map(line => holderCause(line, disk, ledger, unit))
-    .map((cause, index, causes) => (index === 0 ? withEqual(cause, causes.slice(1)) : cause))
+    .map((cause, index, causes) => (index === 0 ? withEqualHolder(cause, causes.slice(1)) : cause))
 }
 
 /** Another cause that holds about as much: a reader who ends the first alone ends half. */
-function withEqual(first: HolderCause, others: readonly HolderCause[]): HolderCause {
+function withEqualHolder(first: HolderCause, others: readonly HolderCause[]): HolderCause {
   const { holder, amount, also } = first
   const other = others.find(
     one =>
@@ -88,28 +89,30 @@ function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size:
   if (!first) return undefined
   const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
   const unread = lines.find(({ holder }) => holder === 'unread')
-  const systemBytes = isTiny(disk) ? 0 : usualSystem.bytes
+  const systemBytes = isTinyDisk(disk) ? 0 : usualSystem.bytes
   const isLess = unit === 'bytes' && first.highBytes < (unread?.lowBytes ?? 0) - systemBytes
   // What is known comes before a measurement of the rest, unless the rest is larger for sure.
   if (unread && (first === unread || isLess)) return large.find(isOfOwner) ?? unread
-  /** The first of these, if the disk has room without them. */
-  const spared = (spare: LedgerLine[]) => {
+  /** The first line, if the disk would have room without these lines. */
+  const firstUnneeded = (spare: LedgerLine[]) => {
     const left = disk.usedBytes - spare.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
-    return unit === 'bytes' && left < roomy * disk.capacityBytes && !isTiny(disk) ? spare[0] : null
+    return unit === 'bytes' && left < roomy * disk.capacityBytes && !isTinyDisk(disk)
+      ? spare[0]
+      : null
   }
-  const isUnused = ({ holder }: LedgerLine) => holder === 'images-unused'
+  const isUnusedImages = ({ holder }: LedgerLine) => holder === 'images-unused'
   if (first.holder === 'images-in-use')
     return (
-      spared(lines.filter(isUnused)) ??
+      firstUnneeded(lines.filter(isUnusedImages)) ??
       // What one step frees, and no running pod writes again, comes before a larger disk.
-      lines.find(line => isUnusual(line) && !isOfOwner(line) && spared([line])) ??
+      lines.find(line => isUnusual(line) && !isOfOwner(line) && firstUnneeded([line])) ??
       first
     )
   if (!holders[first.holder].isUsual) return first
   // What should not be there comes before the usual contents of a node.
   return (
     large.find(isUnusual) ??
-    spared(lines.filter(line => isUnused(line) || isUnusual(line))) ??
+    firstUnneeded(lines.filter(line => isUnusedImages(line) || isUnusual(line))) ??
     first
   )
 }
@@ -138,7 +141,7 @@ function expectedAmount({ holder, bytes, lowBytes, highBytes, inodes }: LedgerLi
 const usualSystem: Readonly<Record<Unit, number>> = { bytes: 3 * gibibyte, inodes: 0 }
 
 /** A disk of which the system alone takes a third or more. */
-export const isTiny = ({ capacityBytes }: FilesystemLedger): boolean =>
+export const isTinyDisk = ({ capacityBytes }: FilesystemLedger): boolean =>
   capacityBytes < 3 * usualSystem.bytes
 
 /** A disk that is smaller than what the system of a node takes: whatever holds it, it is too small. */
@@ -190,7 +193,7 @@ export function holderCause(
     .toSorted((a, b) =>
       unit === 'inodes' ? (b.inodes ?? 0) - (a.inodes ?? 0) : b.lowBytes - a.lowBytes,
     )
-  const largestBytes = unit === 'bytes' ? bytesOfLargest(own, owners) : null
+  const largestBytes = unit === 'bytes' ? largestOwnerBytes(own, owners) : null
   const isOfMany =
     largestBytes !== null && largestBytes < leastOwned * lowBytes && isPodPart(own[0])
   const largest = isOfMany ? undefined : own[0]
@@ -261,8 +264,8 @@ export const leastOwned = 0.1
 export const isPodPart = (part: HolderPart | undefined): boolean =>
   part?.owner?.kind === 'container' || part?.owner?.kind === 'pod'
 
-/** Of all parts that have the owner of the first, which is the largest. Null: images, or the parts that are not listed may have that owner, too. */
-function bytesOfLargest(parts: readonly HolderPart[], owners: NodeLedger['owners']) {
+/** What the owner of the largest part holds together. Null: images, or unlisted parts may be of this owner, too. @param parts largest first */
+function largestOwnerBytes(parts: readonly HolderPart[], owners: NodeLedger['owners']) {
   const [largest] = parts
   if (!largest || largest.owner?.kind === 'image') return null
   const key = ownerOf(largest)

@@ -20,10 +20,9 @@ import {
   shorten,
   span,
 } from '#judge/rule.ts'
-import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding/cause.ts'
+import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
+import { type NodeIdentity, placedWorkload } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   type FilesystemLedger,
@@ -32,8 +31,8 @@ import {
   type HolderPart,
   listedOwners,
   type NodeLedger,
-} from '#model/prediction/disk-ledger.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+  type Signal,
+} from '#model/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
 import {
   endPod,
@@ -57,7 +56,7 @@ import {
   holderCause,
   isBelowSystem,
   isPodPart,
-  isTiny,
+  isTinyDisk,
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
@@ -126,10 +125,10 @@ function stepsOf(
 
 /** What the owner of one part can do, and then the owner of a second one that is about as large. */
 export const reasonOf = (cause: HolderCause, subject: HolderSubject): Reason =>
-  withSecond(reasonOfFirst(cause, subject), subject)
+  withSecondHolder(reasonOfFirst(cause, subject), subject)
 
 /** A reader who ends the first holder alone ends half. */
-function withSecond(reason: Reason, subject: HolderSubject): Reason {
+function withSecondHolder(reason: Reason, subject: HolderSubject): Reason {
   const also = reason.cause.kind === 'holder' && reason.cause.also
   if (!also) return reason
   const known = new Set(reason.steps.map(step => JSON.stringify(withoutBytes(step))))
@@ -189,7 +188,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   // Pods use the folder: only their owner can say what is no longer needed.
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
-  const log = writtenLog(cause, subject)
+  const log = writtenLogPath(cause, subject)
   const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
   const ofOwner = steps.map(id => ({
     id: id === 'delete-place' ? deletionStep : id,
@@ -229,7 +228,7 @@ function withCriticalPod(
   if (cause.kind !== 'holder' || !owner || !isCritical || !steps.some(({ id }) => limits.has(id)))
     return reason
   const inside = steps.find(step => step.inside)?.inside
-  const next = nextHolder(cause, alike)
+  const next = nextHolderText(cause, alike)
   return {
     ...reason,
     steps: [
@@ -250,7 +249,10 @@ function withCriticalPod(
 }
 
 /** Of pods that the kubelet does not evict, the owner of the second largest part. Null: it holds little. */
-function nextHolder({ owner, amount }: HolderCause, parts: readonly HolderPart[]): string | null {
+function nextHolderText(
+  { owner, amount }: HolderCause,
+  parts: readonly HolderPart[],
+): string | null {
   const workloadOf = (one: HolderOwner | null) =>
     one && 'workload' in one && one.workload !== null
       ? placedWorkload(one.namespace ?? '', one.workload)
@@ -268,7 +270,7 @@ function nextHolder({ owner, amount }: HolderCause, parts: readonly HolderPart[]
 const nameOfLog = /\.log$|\/(?:messages|syslog)$/
 
 /** A log below /var/log that a pod writes through a hostPath, and that holds most of it. Null: none, or nothing writes it now. */
-function writtenLog(
+function writtenLogPath(
   { holder, place, amount }: HolderCause,
   { host, at = '' }: HolderSubject,
 ): string | null {
@@ -298,7 +300,7 @@ function rotation(place: string, { host }: HolderSubject) {
 const vague = 2
 
 /** Before a disk is bought for what is not known well, it is measured. */
-export function measuredFirst(reason: Reason, { ledger, identity }: DiskSubject): Reason {
+export function withMeasurementFirst(reason: Reason, { ledger, identity }: DiskSubject): Reason {
   const { cause, steps } = reason
   if (cause.kind !== 'holder' || !canMeasureDisks(identity)) return reason
   const { low, high } = cause.amount
@@ -320,7 +322,7 @@ export function fullestDiskReason(subject: DiskSubject): Reason | null {
   const fullest = fullestOf(subject.ledger?.filesystems ?? [])
   if (!fullest || fullest.usedBytes < leastUsed * fullest.capacityBytes) return null
   const reason = diskReason(subject, `${fullest.filesystem}.available`)
-  return reason && measuredFirst(reason, subject)
+  return reason && withMeasurementFirst(reason, subject)
 }
 
 const podHolding = (cause: Cause) =>
@@ -378,7 +380,7 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const reason = reasonOfDisk(subject, signal)
   if (reason?.cause.kind !== 'holder') return reason
   const { cause } = reason
-  const { steps } = withSecond(reason, subject)
+  const { steps } = withSecondHolder(reason, subject)
   return { ...reason, steps: steps.map(step => withSize(step, subject, cause)) }
 }
 
@@ -406,10 +408,10 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
   const other =
     (cause.holder === 'container-logs'
       ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
-      : largerReserve(configuration, cause, ledger)) ??
+      : largerReserveReason(configuration, cause, ledger)) ??
     endlessPodReason(cause, subject) ??
     largerForPods(reason, subject) ??
-    spreadPods(cause, subject) ??
+    spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
     (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
   if (other) return { ...reason, ...other }
@@ -419,8 +421,8 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     second.amount.low > first.amount.low &&
     canMeasureDisks(identity)
   const disk = ledger && diskOf(ledger, first.filesystem)
-  const isTooSmall = first.holder === 'unread' && disk && isTiny(disk)
-  const roomyBytes = first.filesystem === 'nodefs' ? roomOfImages(ledger) : null
+  const isTooSmall = first.holder === 'unread' && disk && isTinyDisk(disk)
+  const roomyBytes = first.filesystem === 'nodefs' ? imageDiskFreeBytes(ledger) : null
   // Images are on a disk with much room, and the kubelet's folder is on the usual small one.
   const isSmall = first.holder === 'unread' && disk && disk.capacityBytes <= smallDiskBytes
   return {
@@ -512,7 +514,7 @@ function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'p
       ? lowBytes
       : [],
   )
-  const use = useOf(owner, { owners })
+  const use = useOfOwner(owner, { owners })
   return Math.max(
     ofSame.reduce((sum, one) => sum + one, 0),
     use ? use.bytes / use.pods : 0,
@@ -528,7 +530,7 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   const disk = ledger && diskOf(ledger, first.filesystem)
   if (!disk || first.amount.unit !== 'bytes' || !isBelowSystem(disk)) return null
   if (!ledger.isShared && first.filesystem === 'nodefs') {
-    const roomyBytes = roomOfImages(ledger)
+    const roomyBytes = imageDiskFreeBytes(ledger)
     const deletion = podDeletion(first, subject)
     return {
       cause: deviceCause('too-small'),
@@ -583,7 +585,7 @@ export function filesOfImages(
 }
 
 /** What the images' own disk has free. Null: images have none, or it has no room for the kubelet's folder. */
-function roomOfImages(ledger: NodeLedger | null): number | null {
+function imageDiskFreeBytes(ledger: NodeLedger | null): number | null {
   const [nodefs, imagefs] = [
     ledger && diskOf(ledger, 'nodefs'),
     ledger?.isShared === false && diskOf(ledger, 'imagefs'),
@@ -670,13 +672,13 @@ const reserve = kubeletSetting('systemReserved.ephemeral-storage')
  * Pods that keep within their requests fill a disk only if less is reserved than images and system hold. Null: any other case.
  * Upstream: pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation
  */
-function largerReserve(
+function largerReserveReason(
   configuration: KubeletConfiguration | null | undefined,
   { owner, filesystem, amount }: HolderCause,
   ledger: NodeLedger | null,
 ): Other | null {
   if (!configuration || !ledger?.isShared || amount.unit !== 'bytes') return null
-  const use = useOf(owner, ledger)
+  const use = useOfOwner(owner, ledger)
   const disk = diskOf(ledger, filesystem)
   const reserved = reservedOf(configuration, 'ephemeral-storage')
   if (!use || !disk || !reserved || use.bytes > (use.requestBytes ?? 0)) return null
@@ -699,7 +701,7 @@ function largerReserve(
 const alike = { owners: 3, share: 0.5 }
 
 /** Where the pods of many owners hold about as much each, the deletion of one ends nothing. Null: any other case. */
-function spreadPods(cause: HolderCause, subject: DiskSubject): Other | null {
+function spreadPodsReason(cause: HolderCause, subject: DiskSubject): Other | null {
   const { ledger } = subject
   const { holder, amount, owners, ownerCount = 0 } = cause
   const isOfPods = holder === 'pod-volumes' || holder === 'writable-layers'
@@ -721,7 +723,7 @@ function spreadPods(cause: HolderCause, subject: DiskSubject): Other | null {
 }
 
 /** What the kubelet counts of an owner's pods. */
-function useOf(owner: HolderOwner | null, ledger: Pick<NodeLedger, 'owners'> | null) {
+function useOfOwner(owner: HolderOwner | null, ledger: Pick<NodeLedger, 'owners'> | null) {
   if (owner?.kind !== 'container' && owner?.kind !== 'pod') return undefined
   const name = owner.workload ?? `Pod ${owner.pod}`
   return ledger?.owners.find(one => one.namespace === owner.namespace && one.owner === name)
@@ -734,7 +736,7 @@ function uncountedLayer(
   ledger: NodeLedger | null,
 ): Other | null {
   if (holder !== 'writable-layers') return null
-  const { limitBytes = null, layerBytes = 0, pods = 1 } = useOf(owner, ledger) ?? {}
+  const { limitBytes = null, layerBytes = 0, pods = 1 } = useOfOwner(owner, ledger) ?? {}
   const own = steps.find(({ bytes: held }) => held !== undefined)?.bytes ?? 0
   if (!owner || limitBytes === null || own <= limitBytes / pods || layerBytes >= own) return null
   return {

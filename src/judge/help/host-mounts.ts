@@ -1,8 +1,8 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
 import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import { controllerOf, isVolumeWritable, placedWorkload } from '#model/input/kubernetes.ts'
+import type { StepAction } from '#model/finding.ts'
+import { controllerOf, isVolumeWritable, placedWorkload } from '#model/input/record.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
 const small =

@@ -1,8 +1,8 @@
 /** What is left of a node that no longer reports: its events, its pods, and what its workloads hold of the disks of its peers. */
 import { amountOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
-import { evictionCause, isOwnMemoryLimit, isShortfall } from '#facts/kubelet/event-messages.ts'
+import { evictionCause, isGcShortfall, isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { isOfDisk } from '#judge/events/evictions.ts'
 import {
@@ -16,17 +16,17 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
-import { type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
+import type { StepAction } from '#model/finding.ts'
+import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
+import { type PodHolder, podOwner } from '#model/prediction.ts'
 
 /** What one workload holds of the disk of a node that was read. */
-export interface Held {
+export interface HeldByWorkload {
   workload: string
   bytes: number
 }
 
-export interface Lost {
+export interface LostNode {
   /** `ReplicaSet ingest/gateway`. */
   workloads: string[]
   /** Pods of one owner whose limits of memory exceed their requests by most. Null: none do by much. */
@@ -42,14 +42,14 @@ interface Promised {
   requestBytes: number
 }
 
-export function lostOf({ pods, node }: Pick<NodeSubject, 'pods' | 'node'>): Lost {
+export function lostNodeOf({ pods, node }: Pick<NodeSubject, 'pods' | 'node'>): LostNode {
   const memoryBytes = amountOrNull(node.status?.capacity?.memory)
   const byWorkload = Map.groupBy(pods ?? [], workloadOf)
   const promised = [...byWorkload]
-    .map(([workload, own]) => promisedBy(workload, own))
-    .toSorted((a, b) => excessOf(b) - excessOf(a))[0]
+    .map(([workload, own]) => promisedMemory(workload, own))
+    .toSorted((a, b) => excessBytes(b) - excessBytes(a))[0]
   const isLarge =
-    promised !== undefined && excessOf(promised) >= leastPromised * (memoryBytes ?? Infinity)
+    promised !== undefined && excessBytes(promised) >= leastPromised * (memoryBytes ?? Infinity)
   return { workloads: [...byWorkload.keys()], promised: isLarge ? promised : null, memoryBytes }
 }
 
@@ -61,9 +61,9 @@ const workloadOf = (pod: KubernetesPod) => {
   return shorten(placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`), nameLength)
 }
 
-const excessOf = ({ limitBytes, requestBytes }: Promised) => limitBytes - requestBytes
+const excessBytes = ({ limitBytes, requestBytes }: Promised) => limitBytes - requestBytes
 
-function promisedBy(workload: string, all: readonly KubernetesPod[]): Promised {
+function promisedMemory(workload: string, all: readonly KubernetesPod[]): Promised {
   const own = all.filter(({ status }) => status?.phase === 'Running')
   const sumOf = (kind: 'limits' | 'requests') =>
     own
@@ -83,9 +83,9 @@ function promisedBy(workload: string, all: readonly KubernetesPod[]): Promised {
 /** A node that went silent: its last events are the probable reason. */
 export function withLastWords(
   failing: Failing,
-  { workloads, promised, memoryBytes }: Lost,
+  { workloads, promised, memoryBytes }: LostNode,
   { events, at }: Pick<NodeContext, 'events' | 'at'>,
-  peers: readonly Held[],
+  peers: readonly HeldByWorkload[],
   title: string,
 ): Failing {
   const ofNode = (events ?? []).filter(
@@ -136,20 +136,20 @@ const memoryReasons: ReadonlySet<string> = new Set(['NodeHasInsufficientMemory',
 function shortagesOf(events: readonly NodeEvent[]) {
   const resourceOf = ({ reason, message }: NodeEvent) =>
     reason === 'EvictionThresholdMet' ? evictionCause(message).resource : null
-  const endOf = (reason: string) =>
+  const endTime = (reason: string) =>
     events.findLast(event => event.reason === reason)?.lastTime ?? ''
   /** Pressures whose end the kubelet did not report. */
-  const lasting = (found: readonly NodeEvent[], end: string) =>
-    found.every(({ lastTime }) => (lastTime ?? '') < endOf(end)) ? [] : found
+  const unendedEvents = (found: readonly NodeEvent[], end: string) =>
+    found.every(({ lastTime }) => (lastTime ?? '') < endTime(end)) ? [] : found
   return {
     disk: events.filter(
       event =>
         // GC fails for other causes, too, such as a kubelet that starts.
         (diskReasons.has(event.reason) &&
-          (event.reason !== 'ImageGCFailed' || isShortfall(event.message))) ||
+          (event.reason !== 'ImageGCFailed' || isGcShortfall(event.message))) ||
         isOfDisk(resourceOf(event)),
     ),
-    memory: lasting(
+    memory: unendedEvents(
       events.filter(
         event =>
           memoryReasons.has(event.reason) ||
@@ -158,7 +158,7 @@ function shortagesOf(events: readonly NodeEvent[]) {
       ),
       'NodeHasSufficientMemory',
     ),
-    pids: lasting(
+    pids: unendedEvents(
       events.filter(
         event => event.reason === 'NodeHasInsufficientPID' || resourceOf(event) === 'pids',
       ),

@@ -2,7 +2,7 @@
 
 import { bytes, type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
-import { type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
+import { type KubernetesPod, statusesOf } from '#model/input/record.ts'
 
 /** Share of the listed bytes, and number of images, from which on unused images are most of a list. */
 const least = { share: 0.5, images: 4 }

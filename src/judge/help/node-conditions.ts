@@ -2,7 +2,7 @@
 import { signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { shownTime } from '#judge/events/events.ts'
 import type { NodeSubject } from '#judge/rule.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction.ts'
 
 export type NodeCondition = NonNullable<NonNullable<NodeSubject['node']['status']>['conditions']>[0]
 

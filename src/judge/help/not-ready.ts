@@ -3,7 +3,7 @@ import { minuteMs } from '#base/units.ts'
 import { type NotReadyKind, notReadyKind } from '#facts/kubelet/not-ready.ts'
 import { shownTime } from '#judge/events/events.ts'
 import { type NodeSubject, shorten, worldCause } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 
 /** A node that starts is not ready for so long. */
 const settledMs = 5 * minuteMs

@@ -26,12 +26,12 @@ import {
 } from '#judge/rule.ts'
 import { ownerOf } from '#judge/subject/pod-owners.ts'
 import { podName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import { isVolumeWritable, type KubernetesPod } from '#model/input/kubernetes.ts'
-import { type PodHolder, podOwner } from '#model/prediction/disk-ledger.ts'
+import type { StepAction } from '#model/finding.ts'
+import { isVolumeWritable, type KubernetesPod } from '#model/input/record.ts'
+import { type PodHolder, podOwner } from '#model/prediction.ts'
 import { unlimitedPods } from './host-mounts.ts'
 
-export interface Passed {
+export interface PassedPressure {
   node: string
   /** Pods that are still there. */
   evicted: Eviction[]
@@ -44,26 +44,26 @@ export interface Passed {
 }
 
 /** A running pod that keeps data in an emptyDir on disk. */
-export interface InEmptyDir {
+export interface EmptyDirWriter {
   owner: PodHolder
   key: string
   volumes: string[]
 }
 
 /** Null: its disks were measured, or the kubelet does not say that there is no pressure. */
-export function passedOf(subject: NodeSubject): Passed | null {
+export function passedPressureOf(subject: NodeSubject): PassedPressure | null {
   const { node, pods, at, disks, summary } = subject
   const { capacity, conditions = [] } = node.status ?? {}
   const over = conditions.find(({ type, status }) => type === 'DiskPressure' && status === 'False')
   if (!over || disks || summary) return null
   const evicted = diskEvictions(pods ?? [], at, dayMs)
-  const isMeant = ({ metadata }: KubernetesPod) =>
+  const wasEvicted = ({ metadata }: KubernetesPod) =>
     evicted.some(({ namespace, name }) => podName(metadata) === `${namespace}/${name}`)
   return {
     node: node.metadata?.name ?? '',
     evicted,
     claims: Object.fromEntries(
-      (pods ?? []).filter(isMeant).map(pod => [podName(pod.metadata), claimsOf(pod)]),
+      (pods ?? []).filter(wasEvicted).map(pod => [podName(pod.metadata), claimsOf(pod)]),
     ),
     disk: capacity?.['ephemeral-storage'],
     since: over.lastTransitionTime ?? null,
@@ -76,7 +76,10 @@ const claimsOf = ({ spec }: KubernetesPod) =>
     ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
   )
 
-export const inEmptyDirs = ({ pods, disks }: Pick<NodeSubject, 'pods' | 'disks'>): InEmptyDir[] =>
+export const emptyDirWriters = ({
+  pods,
+  disks,
+}: Pick<NodeSubject, 'pods' | 'disks'>): EmptyDirWriter[] =>
   disks
     ? []
     : (pods ?? []).flatMap(pod => {
@@ -90,10 +93,10 @@ export const inEmptyDirs = ({ pods, disks }: Pick<NodeSubject, 'pods' | 'disks'>
       })
 
 /** Null: no eviction of such a node is known. */
-export function passedFailing(
-  { node, evicted: recorded, claims, disk, since, unlimited }: Passed,
+export function passedPressureFailing(
+  { node, evicted: recorded, claims, disk, since, unlimited }: PassedPressure,
   context: NodeContext,
-  running: readonly InEmptyDir[],
+  running: readonly EmptyDirWriter[],
 ):
   | (Pick<Failing, 'cause' | 'evidence'> & { seen: string; isWriter: boolean; steps: StepAction[] })
   | null {
@@ -106,7 +109,7 @@ export function passedFailing(
   const threshold = namedThreshold(evicted, { thresholds: [], diskBytes })
   const { user, cause, steps = [] } = evictionReason(evicted, { diskBytes, memoryBytes: null })
   const isWriter = cause !== undefined
-  const ended = endOf(since, last.time, context)
+  const ended = pressureEnd(since, last.time, context)
   const local = evicted.flatMap(one => localClaims(one, claims, context))
   const data = running.find(({ key }) => evicted.some(({ owner }) => owner?.key === key))
   const isOther = data !== undefined && !isWriter
@@ -144,7 +147,11 @@ export function passedFailing(
 }
 
 /** When the pressure ended, after the last eviction. Null: unknown. */
-function endOf(since: string | null, lastTime: string, { events }: NodeContext): string | null {
+function pressureEnd(
+  since: string | null,
+  lastTime: string,
+  { events }: NodeContext,
+): string | null {
   const event = events?.findLast(({ reason }) => reason === 'NodeHasNoDiskPressure')?.lastTime
   return [event, since].find(time => time != null && time >= lastTime) ?? null
 }

@@ -2,8 +2,8 @@
 
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { nameLength, plural, shorten, shortPodName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import type { PodSummary } from '#model/input/node-input.ts'
+import type { StepAction } from '#model/finding.ts'
+import type { PodSummary } from '#model/input/record.ts'
 import { deletionOf } from './deletion.ts'
 import { areMeasured, type LargestUser, largestOwner, largestPod } from './drain.ts'
 

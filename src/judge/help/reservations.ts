@@ -3,9 +3,9 @@ import { mebibyte } from '#base/units.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/fields.ts'
 import { bytesLine, type Failing, line, type Satisfied } from '#judge/rule.ts'
-import type { Summary } from '#model/input/node-input.ts'
+import type { Summary } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { EvictionPrediction } from '#model/prediction/prediction.ts'
+import type { EvictionPrediction } from '#model/prediction.ts'
 
 /** Null if a quantity does not parse; a kubelet would not start with it. */
 export function reservedOf(

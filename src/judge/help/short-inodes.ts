@@ -2,7 +2,7 @@
 
 import { type Failing, line, percent } from '#judge/rule.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 import { diskOf, heldBySignal } from './holder-cause.ts'
 import { diskReason } from './holders.ts'
 import { isShortOfInodes } from './thresholds.ts'

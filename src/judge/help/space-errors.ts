@@ -6,8 +6,8 @@ import {
   type KubernetesPod,
   statusesOf,
   type VolumeSource,
-} from '#model/input/kubernetes.ts'
-import type { FilesystemState } from '#model/prediction/prediction.ts'
+} from '#model/input/record.ts'
+import type { FilesystemState } from '#model/prediction.ts'
 
 /** Free share of bytes and of inodes of a disk above which a file can be written. */
 const least = { bytes: 0.1, inodes: 0.05 }

@@ -18,7 +18,7 @@ import {
   type Satisfied,
   shorten,
 } from '#judge/rule.ts'
-import type { EvidenceKind } from '#model/finding/finding.ts'
+import type { EvidenceKind } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { highStartingBelow, startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
@@ -32,7 +32,7 @@ import {
   type Ranking,
   type Signal,
   sisterSignal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { Reason } from './holder-cause.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
@@ -40,10 +40,10 @@ export function thresholdEvidence(
   { signal, value, hard }: EvaluatedThreshold,
   configuration: KubeletConfiguration | null,
 ) {
-  const isIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
+  const isSetIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
   const shown = shorten(value)
-  if (isIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
-  if (isIn('evictionSoft')) return line('configz', `evictionSoft.${signal}`, shown)
+  if (isSetIn('evictionHard') && hard) return line('configz', `evictionHard.${signal}`, shown)
+  if (isSetIn('evictionSoft')) return line('configz', `evictionSoft.${signal}`, shown)
   return line('computed', `${hard ? 'hard' : 'soft'} threshold ${signal}`, shown)
 }
 
@@ -158,8 +158,8 @@ export const isTwin = (
   )
 
 /** An amount in the format for sentences. */
-export const shownAmount = (of: { signal: Signal }, amount: number) =>
-  isCount(of) ? `${Math.round(amount)}` : bytes(amount)
+export const shownAmount = (threshold: { signal: Signal }, amount: number) =>
+  isCount(threshold) ? `${Math.round(amount)}` : bytes(amount)
 
 /** A line of evidence with an amount of a signal: inodes, process ids, or bytes. */
 export const amountLine = (

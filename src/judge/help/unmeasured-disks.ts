@@ -1,6 +1,6 @@
 /** Disks of a node that the kubelet does not watch, and that no measurement reached. */
 import { deviceCause, type NodeSubject, shorten } from '#judge/rule.ts'
-import { hasVolumeSize } from '#model/prediction/disk-ledger.ts'
+import { hasVolumeSize } from '#model/prediction.ts'
 import type { Reason } from './holder-cause.ts'
 import { foldersElsewhere } from './host-mounts.ts'
 

@@ -21,7 +21,7 @@ import {
   plural,
   worldCause,
 } from '#judge/rule.ts'
-import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
+import type { FilesystemState, Signal } from '#model/prediction.ts'
 import { withDeletion } from './deletion.ts'
 import type { Reason } from './holder-cause.ts'
 import { diskReason, diskUse } from './holders.ts'

@@ -24,7 +24,13 @@ import {
   sizeIn,
 } from './logrotate.ts'
 import type { LogrotateRuns } from './logrotate-runs.ts'
-import { type LogRotation, logGrowth, logMonitorMs, logRotationOf, roomForLogs } from './logs.ts'
+import {
+  type LogRotation,
+  logMonitorMs,
+  logRotationOf,
+  remainingLogBytes,
+  roomForLogs,
+} from './logs.ts'
 
 export interface PlacedBlock {
   path: string
@@ -33,12 +39,12 @@ export interface PlacedBlock {
   podLogs: string
 }
 
-export function podLogsOf({ configuration }: Satisfied<never>) {
+export function podLogsFolder({ configuration }: Satisfied<never>) {
   const podLogs = configuration?.podLogsDir
   return typeof podLogs === 'string' && podLogs !== '' ? podLogs : usualPodLogs
 }
 
-export const blocksOf = (files: LogFiles, podLogs: string): PlacedBlock[] =>
+export const placedBlocks = (files: LogFiles, podLogs: string): PlacedBlock[] =>
   Object.entries(files).flatMap(([path, { blocks }]) =>
     Object.values(blocks)
       .filter(({ patterns }) => patterns.length > 0)
@@ -174,7 +180,7 @@ const criterionMs: Readonly<Record<string, number>> = {
 }
 
 /** The longest interval of logrotate that the block allows, in ms. A size limit needs at least daily runs. Null: any. */
-function wantedMs({ settings }: LogBlock): number | null {
+function maxIntervalMs({ settings }: LogBlock): number | null {
   const [name = '', amount] = settingOf(settings, 'criterion').canonical.split(' ')
   const byTime = name === 'minutes' ? Number(amount) * minuteMs : criterionMs[name]
   const wanted = [byTime ?? Number.NaN, limitBytes(settings) === null ? Number.NaN : dayMs].filter(
@@ -191,13 +197,15 @@ export function* lateFailings(
   { by, schedule, periodMs, unclear, last, unsure }: LogrotateRuns,
 ): Iterable<Failing | Undecided> {
   const wanting = blocks.filter(
-    ({ block }) => wantedMs(block) !== null && refusedValues(block).length === 0,
+    ({ block }) => maxIntervalMs(block) !== null && refusedValues(block).length === 0,
   )
   if (wanting.length > 0 && periodMs === null)
     return yield {
       unknown: `host: when ${by} runs logrotate is not known${schedule === null ? '' : ` ("${schedule}")`}`,
     }
-  const missed = wanting.filter(({ block }) => (periodMs ?? 0) > (wantedMs(block) ?? 0) * slack)
+  const missed = wanting.filter(
+    ({ block }) => (periodMs ?? 0) > (maxIntervalMs(block) ?? 0) * slack,
+  )
   const [first] = missed
   if (!first) return
   const open = unclear ?? unsure ?? null
@@ -303,7 +311,7 @@ function kubeletLogFix(subject: Satisfied<'host'>, settings: Settings, kubelet: 
     pods !== null &&
     summary !== null &&
     room !== null &&
-    logGrowth(subject.runningLogs(), sizeBytes * files) <= room
+    remainingLogBytes(subject.runningLogs(), sizeBytes * files) <= room
   if (sizeBytes * files > kubelet.perContainerBytes && !hasRoom) return undefined
   return { config: { containerLogMaxSize: formatBytes(sizeBytes), containerLogMaxFiles: files } }
 }

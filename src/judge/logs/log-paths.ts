@@ -99,20 +99,20 @@ export function matchesShellGlob(pattern: string, name: string) {
   return tokens.slice(token).every(rest => rest === '*')
 }
 
-const literal = (wanted: string) => (character: string) => character === wanted
+const isCharacter = (wanted: string) => (character: string) => character === wanted
 
 function tokensOf(pattern: string): Token[] {
   const characters = Array.from(pattern)
   const tokens: Token[] = []
   for (let at = 0; at < characters.length; at++) {
     const character = characters[at] ?? ''
-    const list = character === '[' ? listAt(characters, at) : null
+    const list = character === '[' ? bracketAt(characters, at) : null
     if (list) {
       tokens.push(list.has)
       at = list.end
     } else if (character === '\\' && at + 1 < characters.length) {
       at += 1
-      tokens.push(literal(characters[at] ?? ''))
+      tokens.push(isCharacter(characters[at] ?? ''))
     } else tokens.push(tokenOf(character))
   }
   return tokens
@@ -120,11 +120,11 @@ function tokensOf(pattern: string): Token[] {
 
 function tokenOf(character: string): Token {
   if (character === '*') return '*'
-  return character === '?' ? () => true : literal(character)
+  return character === '?' ? () => true : isCharacter(character)
 }
 
 /** Null: the bracket is not closed, so it is a literal character. */
-function listAt(
+function bracketAt(
   characters: readonly string[],
   start: number,
 ): { has: (character: string) => boolean; end: number } | null {

@@ -7,7 +7,7 @@
 
 import { hash } from 'node:crypto'
 import { type RawObject, textOfValue } from '#base/raw-object.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { probePart } from '#facts/probe-parts.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
@@ -145,19 +145,19 @@ const shortText = (text: string) =>
 /** Directives by the setting they change, in file order: `nocompress` sets `compress`, `daily` sets the `criterion`. */
 export function settingsOf(directives: RawObject): Settings {
   const settings = new Map<string, Setting>()
-  const set = (name: string, canonical: string, shown: string) => {
+  const takeSetting = (name: string, canonical: string, shown: string) => {
     settings.set(name, { canonical, shown: shorten(shown, shownLength) })
   }
   for (const [written, value] of Object.entries(directives).slice(0, mostDirectives)) {
     const name = written.toLowerCase()
     if (name === 'patterns' || !/^[a-z]{1,30}$/.test(name)) continue
-    const text = textOf(value)
+    const text = directiveText(value)
     const negated = name === 'notifempty' ? 'ifempty' : name.replace(/^no/, '')
     if (criteria.some(criterion => criterion === name) || name === 'minutes' || name === 'size') {
       if (value === false) continue
       const bytes = name === 'size' ? sizeOf(value) : null
       const amount = text === '' || text === '0' ? '' : ` ${text}`
-      set(
+      takeSetting(
         'criterion',
         `${name}${name === 'size' ? ` ${bytes ?? text}` : amount}`,
         `${name}${name === 'size' ? ` ${text}` : amount}`,
@@ -165,16 +165,16 @@ export function settingsOf(directives: RawObject): Settings {
     } else if (sizes.has(name)) {
       const bytes = sizeOf(value)
       // A size of zero equals no size.
-      set(
+      takeSetting(
         name,
         value === false || bytes === 0 ? '' : String(bytes ?? text),
         value === false ? notSet.shown : text,
       )
     } else if (negated !== name && flags.has(negated))
-      set(negated, value === false ? 'set' : '', value === false ? 'set' : notSet.shown)
-    else if (value === false) set(name, '', notSet.shown)
+      takeSetting(negated, value === false ? 'set' : '', value === false ? 'set' : notSet.shown)
+    else if (value === false) takeSetting(name, '', notSet.shown)
     else
-      set(
+      takeSetting(
         name,
         text === '' ? 'set' : ((/^-?\d{1,15}$/.test(text) ? String(Number(text)) : null) ?? text),
         text === '' ? 'set' : text,
@@ -184,7 +184,7 @@ export function settingsOf(directives: RawObject): Settings {
 }
 
 /** Empty if a directive has no value. */
-function textOf(value: unknown) {
+function directiveText(value: unknown) {
   if (Array.isArray(value))
     return shorten(value.slice(0, mostPatterns).map(textOfValue).join(', '), 300)
   return typeof value === 'string' || typeof value === 'number'
@@ -202,7 +202,7 @@ const multipliers: Readonly<Record<string, number>> = {
 
 /** Null: logrotate would not accept the size either (it has no units `m` and `Mi`). */
 function sizeOf(value: unknown) {
-  const [, digits, unit = ''] = /^(\d{1,15})([kKMG]?)$/.exec(textOf(value)) ?? []
+  const [, digits, unit = ''] = /^(\d{1,15})([kKMG]?)$/.exec(directiveText(value)) ?? []
   const bytes = Number(digits) * (multipliers[unit] ?? Number.NaN)
   return Number.isSafeInteger(bytes) ? bytes : null
 }

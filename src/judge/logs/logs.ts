@@ -10,17 +10,17 @@ import type { ContainerLog } from './running-logs.ts'
 /* Container logs as rules read them: bytes written by each running container, and the limit that rotation sets. */
 
 /** Maximum bytes of the logs. A restarted container counts for two instances. */
-export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number) =>
-  logs.reduce((sum, log) => sum + boundOf(log, perContainerBytes), 0)
+export const maxLogBytes = (logs: readonly ContainerLog[], perContainerBytes: number) =>
+  logs.reduce((sum, log) => sum + maxBytesOf(log, perContainerBytes), 0)
 
 /** Bytes by which the logs may still grow. A log without statistics counts as empty. */
-export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: number) =>
+export const remainingLogBytes = (logs: readonly ContainerLog[], perContainerBytes: number) =>
   logs.reduce(
-    (sum, log) => sum + Math.max(0, boundOf(log, perContainerBytes) - (log.usedBytes ?? 0)),
+    (sum, log) => sum + Math.max(0, maxBytesOf(log, perContainerBytes) - (log.usedBytes ?? 0)),
     0,
   )
 
-const boundOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number) =>
+const maxBytesOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number) =>
   (wasRestarted ? 2 : 1) * perContainerBytes
 
 export type LogRate = ReturnType<typeof logRates>[number]

@@ -1,6 +1,5 @@
 import { podName } from '#judge/text.ts'
-import { statusesOf } from '#model/input/kubernetes.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
+import { type NodeInput, statusesOf } from '#model/input/record.ts'
 
 export interface ContainerLog {
   /** `namespace/pod/container`. */

@@ -1,6 +1,6 @@
 /** The shelf as a list, sorted by id. */
 
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import type { Rule } from '#judge/rule.ts'
 import * as shelf from './shelf.ts'
 

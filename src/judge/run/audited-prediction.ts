@@ -14,7 +14,7 @@ import type {
   RankedPod,
   Signal,
   ThresholdOrigin,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import {
   type AuditedPrediction,
   type AuditedSettings,
@@ -121,11 +121,11 @@ function disabledThresholds(
   const isOff = ([signal, value]: [string, string]) =>
     !signal.startsWith('containerfs.') &&
     !thresholds.some(threshold => threshold.signal === signal && threshold.value === value)
-  const offIn = (map: Record<string, string>, hard: boolean) =>
+  const disabledIn = (map: Record<string, string>, hard: boolean) =>
     Object.entries(map)
       .filter(isOff)
       .map(([signal, value]) => ({ signal, hard, value }))
-  return [...offIn(evictionHard, true), ...offIn(evictionSoft, false)]
+  return [...disabledIn(evictionHard, true), ...disabledIn(evictionSoft, false)]
 }
 
 /** No image sets these fields, and the file that sets them was not read. A default value most likely means unset. */

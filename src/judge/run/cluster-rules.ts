@@ -1,6 +1,6 @@
 /** Runs the rules on a cluster's objects. Each rule yields few findings, never one per object. */
 
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { sample } from '#judge/drift/variants.ts'
 import { ageText, nameList, sharesText } from '#judge/garbage/garbage.ts'
 import {
@@ -12,7 +12,7 @@ import {
   plural,
   shorten,
 } from '#judge/rule.ts'
-import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
+import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { leastCertain, type Outcome, ruleError, worstSeverity } from './outcome.ts'

@@ -3,7 +3,7 @@
 import { type Keep, keepInMemory } from '#base/keep.ts'
 import { sharedValue } from '#base/once.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import type { CohortRule, ContextRule, Failing, Undecided } from '#judge/rule.ts'
 import {
   type ClusterContext,

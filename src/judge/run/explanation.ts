@@ -2,8 +2,8 @@
 
 import type { Rule } from '#judge/rule.ts'
 import { needFacts } from '#judge/subject/node-subject.ts'
-import type { ClusterNeed } from '#model/finding/cluster-garbage.ts'
-import type { Family, RuleDocs, Severity } from '#model/finding/finding.ts'
+import type { ClusterNeed } from '#model/cluster-garbage.ts'
+import type { Family, RuleDocs, Severity } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 
 export interface RuleExplanation {

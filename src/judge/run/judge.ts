@@ -1,7 +1,7 @@
 /** Runs the rules on each node as it arrives. Makes outcomes, findings, coverage and grades. */
 
 import { type Keep, keepInMemory } from '#base/keep.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { headroomShare } from '#judge/causes.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import {
@@ -14,14 +14,13 @@ import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { sumOrNull } from '#judge/garbage/garbage.ts'
 import { type ClusterRule, type NodeContext, nameLength, type Rule, shorten } from '#judge/rule.ts'
-import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
-import type { UnknownOutcome } from '#model/finding/finding.ts'
 import {
+  type ClusterPrediction,
   type GarbageOverview,
   type GarbageRow,
   garbageFates,
-} from '#model/finding/garbage-overview.ts'
-import { gradeOf } from '#model/finding/grade.ts'
+} from '#model/cluster-garbage.ts'
+import { gradeOf, type UnknownOutcome } from '#model/finding.ts'
 import type { EarlierNodes } from '#model/history.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
@@ -125,7 +124,7 @@ function closeJudgement(taken: Taken, { takenAt, predictions, before, onFound }:
       waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null,
   )
   const garbage = predictions.map(prediction => judgeGarbage(taken, prediction, day))
-  const roomOf = roomsOf([...nodes.values()])
+  const roomOf = headroomsOf([...nodes.values()])
   const found = groups
     .flatMap(group => group.foundFindings(allNodes, roomOf))
     .concat(garbage.flatMap(({ own }) => own))
@@ -167,7 +166,7 @@ function closeJudgement(taken: Taken, { takenAt, predictions, before, onFound }:
   }
 }
 
-function roomsOf(nodes: readonly TakenNode[]): RoomOf {
+function headroomsOf(nodes: readonly TakenNode[]): RoomOf {
   const rooms = new Map<string, Map<string, number>>()
   for (const node of nodes) {
     const ofCluster = rooms.get(node.cluster) ?? new Map<string, number>()

@@ -23,16 +23,17 @@ import {
   type NodeSubject,
   needFacts,
 } from '#judge/subject/node-subject.ts'
-import type { Cause, StepAction } from '#model/finding/cause.ts'
 import {
+  type Cause,
   type Confidence,
   type Evidence,
   type Severity,
+  type StepAction,
   severities,
-} from '#model/finding/finding.ts'
+} from '#model/finding.ts'
 import { promisedSources, type ReadMode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import { conditionOf, type Signal, sisterSignal } from '#model/prediction/prediction.ts'
+import { conditionOf, type Signal, sisterSignal } from '#model/prediction.ts'
 
 export type Outcome =
   | { state: 'pass' | 'notApplicable' }

@@ -1,15 +1,15 @@
 /** The result of a judgement, in an order that does not depend on the order of the nodes. */
 
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { sampleSize } from '#judge/drift/variants.ts'
+import type { GarbageOverview } from '#model/cluster-garbage.ts'
 import type {
   ClusterResult,
   Finding,
   FindingsDocument,
   NotAudited,
   UnknownOutcome,
-} from '#model/finding/finding.ts'
-import type { GarbageOverview } from '#model/finding/garbage-overview.ts'
+} from '#model/finding.ts'
 import { byFinding, byUnknown, fewNodes } from './tally.ts'
 
 /** A rule that threw. That is a defect of ours, so the run fails. */

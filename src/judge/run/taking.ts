@@ -23,18 +23,17 @@ import {
 } from '#judge/subject/node-subject.ts'
 import { workloadsWithImages } from '#judge/subject/pod-owners.ts'
 import { fargateReason, nodeSubject } from '#judge/subject/subject.ts'
-import type {
-  ClusterResult,
-  NotAudited,
-  NotAuditedCause,
-  OutcomeCounts,
-} from '#model/finding/finding.ts'
-import type { ClusterInput, ObjectsInput } from '#model/input/cluster-input.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import { type ReadError, type Subject, sources } from '#model/input/record.ts'
+import type { ClusterResult, NotAudited, NotAuditedCause, OutcomeCounts } from '#model/finding.ts'
+import {
+  type ClusterInput,
+  type NodeInput,
+  type ObjectsInput,
+  type ReadError,
+  type Subject,
+  sources,
+} from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import { shownLedger } from '#model/prediction/disk-ledger.ts'
-import type { NodePrediction } from '#model/prediction/prediction.ts'
+import { type NodePrediction, shownLedger } from '#model/prediction.ts'
 import type { TakenNode } from '#model/report.ts'
 import { firstVictims, openAuditedPredictions } from './audited-prediction.ts'
 import { FactsOfNodes, type KeptNode, keptNode } from './cohorts.ts'

@@ -4,8 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
-import { withoutAddresses } from '#base/text/addresses.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, withoutAddresses } from '#base/text.ts'
 import { holderKey } from '#judge/causes.ts'
 import {
   addVariant,
@@ -30,8 +29,14 @@ import {
   shorten,
   silence,
 } from '#judge/rule.ts'
-import type { Cause, HolderCause, StepAction } from '#model/finding/cause.ts'
-import type { EvidenceKind, Finding, UnknownOutcome } from '#model/finding/finding.ts'
+import type {
+  Cause,
+  EvidenceKind,
+  Finding,
+  HolderCause,
+  StepAction,
+  UnknownOutcome,
+} from '#model/finding.ts'
 import type { NodeIdentity, Subject } from '#model/input/record.ts'
 import { leastCertain, severityRank, worstSeverity } from './outcome.ts'
 
@@ -174,18 +179,18 @@ export class Tally {
           name => name,
         ),
       )
-    const roomIn = ({ nodes }: Variant<NodeFailing>) =>
+    const leastRoom = ({ nodes }: Variant<NodeFailing>) =>
       Math.min(...nodes.map(name => roomOf(this.cluster, name)))
     // What a holder has is of its node: of the worst, not of most.
     const variants = largestFirst(this.#failings).toSorted(
       by(
         ({ value, nodes }) => (value.failing.cause?.kind === 'holder' ? 0 : -nodes.length),
-        roomIn,
+        leastRoom,
       ),
     )
     const byCause = partsOf(variants, this.rule.cause, cause => holderKey(cause))
     const others = partsOf(
-      byCause.slice(mostCauses).flatMap(([, own]) => own.map(ofManyOwners)),
+      byCause.slice(mostCauses).flatMap(([, own]) => own.map(withManyOwners)),
       this.rule.cause,
       ({ holder }) => ['many', holder],
     )
@@ -293,7 +298,7 @@ function commonCause(failings: readonly Failing[]): Cause | undefined {
   return isCommon ? cause : own
 }
 
-function ofManyOwners({ value, nodes }: Variant<NodeFailing>): Variant<NodeFailing> {
+function withManyOwners({ value, nodes }: Variant<NodeFailing>): Variant<NodeFailing> {
   const { cause } = value.failing
   if (cause?.kind !== 'holder') return { value, nodes }
   const { largestBytes: _, volumeBytes: __, ownerCount: ___, also: ____, ...held } = cause

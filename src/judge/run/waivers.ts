@@ -1,9 +1,8 @@
 /** Waivers: findings that the team accepts until a day. Waived findings stay visible, and an expired waiver is shown on its finding. */
 
-import { matchesGlob } from '#base/text/glob.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText, matchesGlob } from '#base/text.ts'
 import { weekMs } from '#base/units.ts'
-import type { FindingsDocument, WaiverNotice } from '#model/finding/finding.ts'
+import type { FindingsDocument, WaiverNotice } from '#model/finding.ts'
 import { matchesCluster, type Subject } from '#model/input/record.ts'
 import type { Waiver } from '#model/policy.ts'
 
@@ -73,16 +72,16 @@ const hasNoCluster = ({ match: { cluster: pattern } }: Waiver, { clusters, notAu
 
 function isIdle({ rule, match }: Waiver, found: Found) {
   const { clusters, findings, waived, unknowns, notAudited } = found
-  const isMeant = ({ cluster }: { cluster: string }) => matchesCluster(match.cluster, cluster)
+  const isCovered = ({ cluster }: { cluster: string }) => matchesCluster(match.cluster, cluster)
   const covered = [...findings, ...waived].some(
     one => one.rule === rule && covers(match, one.cluster, one.subject),
   )
   // An unread node has an unknown outcome for each rule; an unlisted node has none.
   const isUnread =
-    clusters.some(({ name, outcomes }) => outcomes.error > 0 && isMeant({ cluster: name })) ||
-    !clusters.some(({ name }) => isMeant({ cluster: name })) ||
-    unknowns.some(unknown => unknown.rule === rule && isMeant(unknown)) ||
-    notAudited.some(one => one.node === null && isMeant(one))
+    clusters.some(({ name, outcomes }) => outcomes.error > 0 && isCovered({ cluster: name })) ||
+    !clusters.some(({ name }) => isCovered({ cluster: name })) ||
+    unknowns.some(unknown => unknown.rule === rule && isCovered(unknown)) ||
+    notAudited.some(one => one.node === null && isCovered(one))
   return !covered && !isUnread
 }
 

@@ -1,4 +1,4 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { reasonsWithoutNode } from '#facts/kubernetes/volume-events.ts'
@@ -6,30 +6,25 @@ import type { FieldValue } from '#judge/drift/drift.ts'
 import type { StartFact } from '#judge/drift/layers.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import { podName, shorten } from '#judge/text.ts'
-import type { CoverageState } from '#model/finding/finding.ts'
+import type { CoverageState } from '#model/finding.ts'
 import type { Happening, NodeGrowth, ReclaimRound, RememberedImage } from '#model/history.ts'
-import type {
-  ClusterInput,
-  InvolvedObject,
-  KubernetesEvent,
-  ObjectsInput,
-  ReadObjects,
-} from '#model/input/cluster-input.ts'
-import { ReadErrors } from '#model/input/input-errors.ts'
-import type { KubernetesPod, PersistentVolume } from '#model/input/kubernetes.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
 import {
+  type ClusterInput,
+  type InvolvedObject,
+  type KubernetesEvent,
+  type KubernetesPod,
   type NodeIdentity,
+  type NodeInput,
+  type ObjectsInput,
+  type PersistentVolume,
   promisedSources,
+  ReadErrors,
   type ReadFailure,
+  type ReadObjects,
   type Source,
 } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type {
-  EvictionPrediction,
-  Filesystems,
-  NodePrediction,
-} from '#model/prediction/prediction.ts'
+import type { EvictionPrediction, Filesystems, NodePrediction } from '#model/prediction.ts'
 import { type PodOwner, PodOwners } from './pod-owners.ts'
 
 /**

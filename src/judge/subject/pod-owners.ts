@@ -9,7 +9,7 @@ import {
   type KubernetesPod,
   parseWorkload,
   placedWorkload,
-} from '#model/input/kubernetes.ts'
+} from '#model/input/record.ts'
 import type { WorkloadImages } from '#model/report.ts'
 
 export interface PodOwner {

@@ -10,13 +10,18 @@ import { recentStarts } from '#judge/events/events.ts'
 import { unusedImages } from '#judge/help/listed-images.ts'
 import { runningLogs } from '#judge/logs/running-logs.ts'
 import { shorten } from '#judge/text.ts'
-import type { CoverageState } from '#model/finding/finding.ts'
+import type { CoverageState } from '#model/finding.ts'
 import type { Host } from '#model/input/inspection.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { NodeInput, Summary } from '#model/input/node-input.ts'
-import { promisedSources, type ReadError, type Source } from '#model/input/record.ts'
+import {
+  type KubernetesNode,
+  type NodeInput,
+  promisedSources,
+  type ReadError,
+  type Source,
+  type Summary,
+} from '#model/input/record.ts'
 import { mistakeOf } from '#model/kubelet/configuration.ts'
-import { canBeMet, type NodePrediction } from '#model/prediction/prediction.ts'
+import { canBeMet, type NodePrediction } from '#model/prediction.ts'
 import type { Need, NodeSubject } from './node-subject.ts'
 
 export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'
@@ -99,7 +104,7 @@ function missingNeeds(
   const withoutConfiguration = isConfigured
     ? null
     : whyNotConfigured(input, runningError, prediction)
-  const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
+  const computed = (need: Need) => withoutConfiguration ?? notComputedReason(need, prediction)
   const unreadHere = (source: 'runtime' | 'host') =>
     shorten(
       messages(input.errors, source) ||
@@ -117,11 +122,11 @@ function missingNeeds(
       eviction: withoutConfiguration ?? missingEviction(prediction),
     }),
     ...(nextStart === null && { nextStart: missingNextStart(input, prediction) }),
-    ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
+    ...(containerGC === null && { containerGC: notComputedReason('containerGC', prediction) }),
     ...(localStorageEvictions === null && {
       localStorageEvictions:
         withoutConfiguration ??
-        (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
+        (summary ? notComputedReason('localStorageEvictions', prediction) : withoutSummary),
     }),
     ...(prediction.allocatable === null && { allocatable: computed('allocatable') }),
     ...(prediction.ledger === null && { ledger: withoutSummary }),
@@ -149,7 +154,7 @@ function whyNotConfigured(
 }
 
 function missingNextStart({ mode, host, errors }: NodeInput, prediction: NodePrediction) {
-  const reasons = [messages(errors, 'host'), host ? notComputed('nextStart', prediction) : '']
+  const reasons = [messages(errors, 'host'), host ? notComputedReason('nextStart', prediction) : '']
   return shorten(
     reasons.filter(Boolean).join('; ') ||
       `the files on the node's disk were not read (mode ${mode})`,
@@ -243,14 +248,14 @@ const whyLeftOpen = (need: Need, { unknowns }: NodePrediction) =>
     .map(({ effect }) => effect)
     .join('; ')
 
-const notComputed = (need: Need, prediction: NodePrediction) =>
+const notComputedReason = (need: Need, prediction: NodePrediction) =>
   shorten(whyLeftOpen(need, prediction) || `${need} was not computed`)
 
 function missingEviction(prediction: NodePrediction) {
   const error = prediction.eviction?.error
   return error
     ? shorten(`the running eviction settings do not parse: ${error}`)
-    : notComputed('eviction', prediction)
+    : notComputedReason('eviction', prediction)
 }
 
 export interface Gap {

@@ -2,9 +2,13 @@
  * The snapshot's records, one JSON object per line (the contract `highwater.snapshot/1`). Every later stage reads only these records.
  * Kubernetes, CRI and AWS objects keep their API's field names. Parsers check data from outside; it is never trusted.
  */
+
+import type * as api from '@kubernetes/client-node'
 import type { RawObject } from '#base/raw-object.ts'
-import { matchesGlob } from '#base/text/glob.ts'
-import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
+import { matchesGlob } from '#base/text.ts'
+import type { RunningConfiguration } from '#model/kubelet/configuration.ts'
+import type { Host, Item, Runtime } from './inspection.ts'
+import { list, type Shaped, type ShapeOf, text } from './shape.ts'
 
 export const snapshotSchema = 'highwater.snapshot/1'
 
@@ -131,6 +135,82 @@ export interface MalformedLine {
   line: number
   message: string
 }
+
+/* Kubernetes objects in a snapshot: the API's JSON shapes, without the fields that no rule reads. */
+
+/** JSON form of a client-node type: dates are RFC 3339 strings, and any field can be absent. */
+type Json<T> = T extends Date
+  ? string
+  : T extends (infer Item)[]
+    ? Json<Item>[]
+    : T extends object
+      ? { [Key in keyof T]?: Json<T[Key]> }
+      : T
+
+export type KubernetesNode = Json<api.V1Node>
+export type KubernetesPod = Json<api.V1Pod>
+export type PodSpec = NonNullable<KubernetesPod['spec']>
+export type PodStatus = NonNullable<KubernetesPod['status']>
+export type ContainerSpec = NonNullable<PodSpec['containers']>[number]
+export type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number]
+export type VolumeSource = NonNullable<PodSpec['volumes']>[number]
+
+/** Identity of an object. For unknown kinds, only the identity is kept. */
+export interface ClusterObject {
+  metadata?: Json<api.V1ObjectMeta>
+}
+export type ObjectReference = Json<api.V1OwnerReference>
+export type CertificateSigningRequest = Json<api.V1CertificateSigningRequest>
+export type ControllerRevision = Json<api.V1ControllerRevision>
+export type CronJob = Json<api.V1CronJob>
+export type DaemonSet = Json<api.V1DaemonSet>
+export type Deployment = Json<api.V1Deployment>
+export type Job = Json<api.V1Job>
+export type Lease = Json<api.V1Lease>
+export type PersistentVolume = Json<api.V1PersistentVolume>
+export type PersistentVolumeClaim = Json<api.V1PersistentVolumeClaim>
+export type ReplicaSet = Json<api.V1ReplicaSet>
+export type ServerVersion = Json<api.VersionInfo> & ClusterObject
+export type StatefulSet = Json<api.V1StatefulSet>
+
+/** The owner that starts a pod again: its controller, or its node if it is a mirror pod. */
+export const controllerReferenceOf = ({ metadata }: KubernetesPod): ObjectReference | undefined =>
+  metadata?.ownerReferences?.find(({ controller }) => controller === true)
+
+/** @param workload `Kind name`, as `controllerOf` writes it */
+export function parseWorkload(workload: string) {
+  const [kind = '', ...name] = workload.split(' ')
+  return { kind, name: name.join(' ') }
+}
+
+/** `Deployment shop/web`. @param workload likewise */
+export function placedWorkload(namespace: string, workload: string) {
+  const { kind, name } = parseWorkload(workload)
+  return `${kind} ${namespace}/${name}`
+}
+
+/** Kind and name. A ReplicaSet counts as its Deployment if its name ends with the pods' hash. */
+export function controllerOf(pod: KubernetesPod): string | null {
+  const owner = controllerReferenceOf(pod)
+  if (owner?.name === undefined || owner.kind === 'Node') return null
+  const hash = pod.metadata?.labels?.['pod-template-hash']
+  const isOfDeployment = owner.kind === 'ReplicaSet' && owner.name.endsWith(`-${hash}`)
+  return isOfDeployment
+    ? `Deployment ${owner.name.slice(0, -(hash?.length ?? 0) - 1)}`
+    : `${owner.kind ?? ''} ${owner.name}`
+}
+
+/** The statuses of a pod's containers and init containers. */
+export const statusesOf = ({ status }: KubernetesPod) => [
+  ...(status?.containerStatuses ?? []),
+  ...(status?.initContainerStatuses ?? []),
+]
+
+/** Whether a container of the pod may write into the volume. */
+export const isVolumeWritable = ({ spec }: KubernetesPod, volume: string | undefined) =>
+  [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(({ volumeMounts }) =>
+    volumeMounts?.some(({ name, readOnly }) => name === volume && readOnly !== true),
+  )
 
 /* The selected part of a fleet. An empty list selects everything. */
 
@@ -301,3 +381,349 @@ export function matchesCluster(pattern: string | undefined, cluster: string) {
   const [, name] = fullName.exec(cluster) ?? []
   return name !== undefined && matchesGlob(pattern, name)
 }
+
+/*
+ * Data read of one node. snapshot/node-input.ts parses it once; replay, judge and remediate read only the result. A field has the type that
+ * its shape keeps, or is absent. Kubernetes, CRI and kubelet objects keep their API's field names.
+ */
+
+const memory = {
+  time: 'text',
+  availableBytes: 'statistic',
+  usageBytes: 'number',
+  workingSetBytes: 'statistic',
+} as const
+const filesystem = {
+  time: 'text',
+  availableBytes: 'statistic',
+  capacityBytes: 'statistic',
+  usedBytes: 'statistic',
+  inodesFree: 'number',
+  inodes: 'number',
+  inodesUsed: 'statistic',
+} as const
+/** What a pod uses. The rest repeats the node's disk, and nothing reads it. */
+const ofPod = {
+  memory: { workingSetBytes: 'statistic' },
+  filesystem: { usedBytes: 'statistic', inodesUsed: 'statistic' },
+} as const
+/** Answer of `/stats/summary`. A statistic of -1: the answer had no number there. */
+export const summaryShape = {
+  node: {
+    nodeName: 'text',
+    startTime: 'text',
+    systemContainers: list({ name: 'text', startTime: 'text', memory }),
+    memory,
+    fs: filesystem,
+    runtime: { imageFs: filesystem, containerFs: filesystem },
+    rlimit: { time: 'text', maxpid: 'number', curproc: 'number' },
+  },
+  pods: list({
+    podRef: { name: 'text', namespace: 'text', uid: 'text' },
+    containers: list({
+      name: 'text',
+      startTime: 'text',
+      memory: ofPod.memory,
+      rootfs: ofPod.filesystem,
+      logs: ofPod.filesystem,
+    }),
+    memory: { ...ofPod.memory, rssBytes: 'statistic' },
+    volume: list({
+      ...ofPod.filesystem,
+      availableBytes: 'statistic',
+      capacityBytes: 'statistic',
+      inodesFree: 'number',
+      inodes: 'number',
+      name: 'text',
+      pvcRef: { name: 'text', namespace: 'text' },
+    }),
+    'ephemeral-storage': ofPod.filesystem,
+    process_stats: { process_count: 'statistic' },
+  }),
+} as const
+
+export type Summary = Shaped<typeof summaryShape>
+export type MemoryStats = Shaped<typeof memory>
+export type FilesystemStats = Shaped<typeof filesystem>
+export type PodSummary = Item<Summary['pods']>
+export type ContainerSummary = Item<PodSummary['containers']>
+
+/** Times that the kubelet keeps in memory and that a snapshot can contain. Null: not since the kubelet's start. */
+export const knownShape = {
+  kubeletStartedAt: 'text',
+  images: list({ id: 'text', firstDetected: 'text?', lastUsed: 'text?' }),
+} as const
+export type KnownImages = Shaped<typeof knownShape>
+
+/** An EBS volume of the node, from EC2 DescribeVolumes. `Size` in GiB; `Device`: `/dev/xvda`. */
+export const volumeShape = {
+  VolumeId: 'text',
+  Size: 'integer',
+  VolumeType: 'text',
+  Iops: 'integer',
+  Device: 'text',
+} as const
+export type AttachedVolume = Shaped<typeof volumeShape>
+
+/** Data of one node. Null: not read. `errors` has the reason if a collector tried to read it. */
+export interface NodeInput {
+  kind: 'Node'
+  cluster: string
+  /** RFC 3339: this node's "now"; null: the snapshot's. */
+  at: string | null
+  mode: ReadMode
+  /** What the writer of the record promised to read in this mode. */
+  promised: readonly Source[]
+  node: KubernetesNode
+  configuration: RunningConfiguration | null
+  summary: Summary | null
+  pods: readonly KubernetesPod[] | null
+  runtime: Runtime | null
+  host: Host | null
+  known: KnownImages | null
+  volumes: readonly AttachedVolume[] | null
+  errors: readonly ReadError[]
+}
+
+/*
+ * Data read of a cluster itself. snapshot/cluster-input.ts checks it once: each field has its type,
+ * or is absent.
+ */
+
+/** From EKS DescribeCluster. */
+export const eksClusterShape = {
+  name: 'text',
+  arn: 'text',
+  version: 'text',
+  status: 'text',
+  tags: 'texts',
+  accessConfig: { authenticationMode: 'text' },
+  computeConfig: { enabled: 'boolean' },
+  kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 'integer' } },
+} as const
+export type EksCluster = Shaped<typeof eksClusterShape>
+
+/** From EKS DescribeNodegroup. */
+export const nodegroupShape = {
+  nodegroupName: 'text',
+  clusterName: 'text',
+  version: 'text',
+  releaseVersion: 'text',
+  amiType: 'text',
+  status: 'text',
+  /** GiB. Absent: a launch template defines the volumes. */
+  diskSize: 'number',
+  labels: 'texts',
+  tags: 'texts',
+  launchTemplate: { id: 'text', name: 'text', version: 'text' },
+} as const
+export type Nodegroup = Shaped<typeof nodegroupShape>
+
+/** From EKS DescribeInsight; from ListInsights if the former failed, without `recommendation`. */
+export interface Insight {
+  id?: string
+  name?: string
+  kubernetesVersion?: string
+  /** RFC 3339. */
+  lastRefreshTime?: string
+  /** `ERROR`, `WARNING` or `UNKNOWN` */
+  insightStatus?: { status?: string; reason?: string }
+  recommendation?: string
+}
+export const insightShape: ShapeOf<Insight> = {
+  id: text(100),
+  name: text(200),
+  kubernetesVersion: text(40),
+  lastRefreshTime: text(40),
+  insightStatus: { status: text(40), reason: text(1_000) },
+  recommendation: text(2_000),
+}
+
+/** Kubelet settings of a launch template, or of one part of user data. */
+export interface KubeletSource {
+  config?: Record<string, unknown>
+  flags?: string[]
+  source?: string
+}
+
+export interface LaunchTemplateVersion {
+  launchTemplateId?: string
+  launchTemplateName?: string
+  versionNumber?: number
+  /** EBS volumes with a size in the launch template. Absent: not read. */
+  volumes?: { deviceName?: string; sizeGiB?: number }[]
+  /** Null: the user data has no kubelet settings. Absent: unknown. */
+  kubelet?: KubeletSource | null
+}
+
+export interface NodePool {
+  metadata?: { name?: string }
+  spec?: {
+    template?: {
+      spec?: {
+        nodeClassRef?: { name?: string }
+        kubelet?: Record<string, unknown>
+        requirements?: { key?: string; operator?: string; values?: string[] }[]
+      }
+    }
+  }
+}
+
+/** `ec2nodeclasses.karpenter.k8s.aws`. */
+export interface NodeClass {
+  metadata?: { name?: string; annotations?: Record<string, string> }
+  spec?: {
+    amiFamily?: string
+    amiSelectorTerms?: { alias?: string }[]
+    blockDeviceMappings?: {
+      deviceName?: string
+      rootVolume?: boolean
+      ebs?: { volumeSize?: string }
+    }[]
+    instanceStorePolicy?: string
+    kubelet?: Record<string, unknown>
+    /** Null: user data exists and was not read. */
+    userData?: KubeletSource[] | null
+  }
+}
+
+/** Upstream: pkg/apis/core/validation/events.go NoteLengthLimit; older events have no limit. */
+const messageMaxLength = 1024
+const involvedObject = {
+  apiVersion: 'text',
+  kind: 'text',
+  namespace: 'text',
+  name: 'text',
+  uid: 'text',
+} as const
+/** Both forms of an event: core/v1, and events.k8s.io/v1 with its own names for the same fields. */
+export const eventShape = {
+  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
+  involvedObject,
+  regarding: involvedObject,
+  reason: 'text',
+  message: text(messageMaxLength),
+  note: text(messageMaxLength),
+  type: 'text',
+  count: 'integer',
+  firstTimestamp: 'text',
+  lastTimestamp: 'text',
+  eventTime: 'text',
+  series: { count: 'integer', lastObservedTime: 'text' },
+  source: { component: 'text', host: 'text' },
+  deprecatedCount: 'integer',
+  deprecatedFirstTimestamp: 'text',
+  deprecatedLastTimestamp: 'text',
+  deprecatedSource: { component: 'text', host: 'text' },
+  reportingInstance: 'text',
+} as const
+export type KubernetesEvent = Shaped<typeof eventShape>
+export type InvolvedObject = Shaped<typeof involvedObject>
+
+export interface ClusterInput {
+  cluster: string
+  /** Null, here and in the fields below: not read. */
+  eks: EksCluster | null
+  nodegroups: readonly Nodegroup[] | null
+  launchTemplates: readonly LaunchTemplateVersion[] | null
+  /** Upgrade insights of EKS that do not pass, the worst first. */
+  insights: readonly Insight[] | null
+  errors: readonly ReadError[] | null
+}
+
+/*
+ * Objects of a cluster. snapshot/cluster-input.ts checks them once: each field has its type, or is absent. Kubernetes and AWS objects
+ * keep their API's field names.
+ */
+
+/** From EC2 DescribeVolumes. */
+export interface EbsVolume extends ClusterObject {
+  VolumeId?: string
+  /** GiB. */
+  Size?: number
+  VolumeType?: string
+  Iops?: number
+  /** MiB/s. */
+  Throughput?: number
+  State?: string
+  CreateTime?: string
+}
+
+/** From EC2 DescribeInstances. */
+interface Ec2Instance extends ClusterObject {
+  InstanceId?: string
+}
+
+/** Objects that are searched for garbage, by resource name. */
+export interface GarbageObjects {
+  pods: KubernetesPod
+  'jobs.batch': Job
+  'cronjobs.batch': CronJob
+  'leases.coordination.k8s.io': Lease
+  'deployments.apps': Deployment
+  'replicasets.apps': ReplicaSet
+  'statefulsets.apps': StatefulSet
+  'daemonsets.apps': DaemonSet
+  persistentvolumeclaims: PersistentVolumeClaim
+  persistentvolumes: PersistentVolume
+  'certificatesigningrequests.certificates.k8s.io': CertificateSigningRequest
+  'volumes.ec2.amazonaws.com': EbsVolume
+  'instances.ec2.amazonaws.com': Ec2Instance
+  serverversions: ServerVersion
+  'controllerrevisions.apps': ControllerRevision
+}
+
+/** All objects that are read of a cluster, by resource name. */
+export interface ReadObjects extends GarbageObjects {
+  events: KubernetesEvent
+  'events.events.k8s.io': KubernetesEvent
+  'nodepools.karpenter.sh': NodePool
+  'ec2nodeclasses.karpenter.k8s.aws': NodeClass
+}
+
+/** The objects of one resource. @property resource `plural` or `plural.group` */
+export interface ObjectsInput {
+  cluster: string
+  resource: string
+  items: readonly ClusterObject[]
+  errors?: readonly ReadError[] | undefined
+}
+
+/** Whether an object belongs to a resource and so has its type: the snapshot has checked the object's fields. */
+export const isObjectOf = <Resource extends keyof ReadObjects>(
+  wanted: Resource,
+  resource: string,
+  _object: ClusterObject,
+): _object is ReadObjects[Resource] => resource === wanted
+
+/** Errors of the input: the first hundred as text, the rest as a number. */
+export class InputErrors {
+  readonly #kept: string[] = []
+  #more = 0
+
+  constructor(errors: readonly string[] = []) {
+    for (const error of errors) this.add(error)
+  }
+
+  add(error: string) {
+    if (this.#kept.length < mostKept) this.#kept.push(error)
+    else this.#more++
+  }
+
+  list() {
+    return this.#more === 0 ? [...this.#kept] : [...this.#kept, `and ${this.#more} more`]
+  }
+}
+
+/** Errors of a cluster's records, of which a later one can repeat those of an earlier one. */
+export class ReadErrors {
+  readonly #errors = new Map<string, ReadError>()
+
+  add(errors: readonly ReadError[] | null = []) {
+    for (const error of errors ?? []) this.#errors.set(`${error.what} ${error.message}`, error)
+  }
+
+  list = () => [...this.#errors.values()]
+}
+
+const mostKept = 100

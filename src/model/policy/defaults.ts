@@ -1,6 +1,6 @@
 /** Defaults of highwater.yaml, and the limits and patterns that several keys share. */
 import * as z from 'zod'
-import { garbageKinds } from '#model/finding/cluster-garbage.ts'
+import { garbageKinds } from '#model/cluster-garbage.ts'
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
 export const remediationModes = ['off', 'plan'] as const

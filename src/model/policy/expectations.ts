@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import * as z from 'zod'
-import { garbageKinds } from '#model/finding/cluster-garbage.ts'
+import { garbageKinds } from '#model/cluster-garbage.ts'
 import { isImageRepository, isImageSource } from '#model/input/image-reference.ts'
 import { amiFamilies } from '#model/input/record.ts'
 import { clusterName, defaults, percent, withDefaults } from './defaults.ts'

@@ -1,6 +1,6 @@
 /** The shape of highwater.yaml, section by section: every key has a default. */
 import * as z from 'zod'
-import { severities } from '#model/finding/finding.ts'
+import { severities } from '#model/finding.ts'
 import { subjectKinds } from '#model/input/record.ts'
 import { clusterName, defaults, withDefaults } from './defaults.ts'
 import { expectationKeys } from './expectations.ts'

@@ -1,7 +1,7 @@
 /** The use case of an audit. A live fleet and a saved snapshot differ only in their source. */
 
 import { documentLimits as limits } from '#base/limits.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
@@ -25,7 +25,7 @@ import {
   type RunInfo,
   type Severity,
   severities,
-} from '#model/finding/finding.ts'
+} from '#model/finding.ts'
 import {
   type MalformedLine,
   promisedSources,

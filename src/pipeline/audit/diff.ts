@@ -3,7 +3,7 @@
 import { OperatorError } from '#base/operator-error.ts'
 import { compareRuns, findingsByChange, metNode } from '#judge/compare/delta/delta.ts'
 import { documentPart } from '#judge/compare/history/absent.ts'
-import type { ComparedRun, DiffDocument, DiffInput } from '#model/finding/delta.ts'
+import type { ComparedRun, DiffDocument, DiffInput } from '#model/delta.ts'
 import { type Selection, selectsCluster, selectsEverything } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import {

@@ -1,22 +1,21 @@
 /** What newer kubelets change on the nodes of a snapshot: the kubelets of a newer snapshot, or a requested version. */
 
 import { sharedValue } from '#base/once.ts'
-import { nodeKey } from '#base/text/node-key.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText, nodeKey } from '#base/text.ts'
 import { isInsightError, openInsights } from '#facts/eks/insights.ts'
 import { isAmiPublished, nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf, requireSupported } from '#facts/kubelet/features.ts'
 import { isOlderMinor, versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { shorten } from '#judge/text.ts'
-import type { ClusterInput } from '#model/input/cluster-input.ts'
-import { InputErrors } from '#model/input/input-errors.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type {
-  MalformedLine,
-  NodeIdentity,
-  Selection,
-  SnapshotRecord,
-  Subject,
+import {
+  type ClusterInput,
+  InputErrors,
+  type MalformedLine,
+  type NodeIdentity,
+  type NodeInput,
+  type Selection,
+  type SnapshotRecord,
+  type Subject,
 } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import {

@@ -1,20 +1,20 @@
 /** The first half of an audit: writes and judges records as they arrive. The result is much smaller than the records. */
 
 import { setFlagsFromString } from 'node:v8'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import type { Rule } from '#judge/rule.ts'
 import { type JudgementOptions, openJudgement } from '#judge/run/judge.ts'
 import { type JudgementResult, mergedJudgements } from '#judge/run/result.ts'
 import type { EarlierNodes } from '#model/history.ts'
-import type { ClusterInput } from '#model/input/cluster-input.ts'
-import { InputErrors } from '#model/input/input-errors.ts'
-import type {
-  MalformedLine,
-  NodeRecord,
-  SnapshotHeader,
-  SnapshotRecord,
-  Subject,
+import {
+  type ClusterInput,
+  InputErrors,
+  type MalformedLine,
+  type NodeRecord,
+  type SnapshotHeader,
+  type SnapshotRecord,
+  type Subject,
 } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, ResourceTags, TakenNode } from '#model/report.ts'

@@ -1,5 +1,5 @@
 import { OperatorError } from '#base/operator-error.ts'
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from '#base/text.ts'
 import type { ClusterRecord, NodeIdentity, Selection } from '#model/input/record.ts'
 
 const named = 10

@@ -1,7 +1,7 @@
 /** Checks the SSM documents and the agents of the nodes. No command is sent. */
 
 import { messageOf } from '#base/operator-error.ts'
-import { firstReasons } from '#base/text/first-of.ts'
+import { firstReasons } from '#base/text.ts'
 import { whyNotReachable } from '#clients/aws/run-command.ts'
 import { type ManagedInstance, type PinnedDocument, SsmApi } from '#clients/aws/ssm.ts'
 import { s3Store } from '#clients/store/s3.ts'

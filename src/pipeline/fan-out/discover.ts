@@ -4,8 +4,7 @@ import { OperatorError } from '#base/operator-error.ts'
 import { listNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { NodeIdentity, NodeRecord, ReadError } from '#model/input/record.ts'
+import type { KubernetesNode, NodeIdentity, NodeRecord, ReadError } from '#model/input/record.ts'
 import type { AuditRequest } from '#model/run.ts'
 import { foundTargets, liveHeader } from '#pipeline/audit/fleet.ts'
 import { isListWhole, rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
@@ -38,7 +37,7 @@ export interface Discovered {
 /** @throws OperatorError if the run was not requested or selects nothing to audit */
 export async function discoverShards(context: FanOutContext): Promise<Discovered> {
   const { runId, store, runtime, limits } = context
-  runtime.watch.enters('discover')
+  runtime.watch.enterStage('discover')
   const before = await readJson<FanOutRun>(store, keys.run(runId))
   if (before) return discoverAnswer(before, context)
   const request = await readJson<AuditRequest>(store, keys.request(runId))

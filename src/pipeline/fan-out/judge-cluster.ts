@@ -42,7 +42,7 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
       snapshot: { write: async () => undefined },
       isEveryNodeNamed: true,
       keep: context.limits.keep,
-      onStage: runtime.watch.enters,
+      onStage: runtime.watch.enterStage,
       earlier: () => earlierOf(run, cluster, context),
     })
     await rest.keep()

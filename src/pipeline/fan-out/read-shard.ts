@@ -23,7 +23,7 @@ export async function readShard(
   const { runId, store, runtime } = context
   const kept = keys.records(runId, cluster, shard)
   if (await hasFile(store, kept)) return
-  runtime.watch.enters('read')
+  runtime.watch.enterStage('read')
   const run = await runOf(context)
   runtime.watch.isAbout(workOf(run, cluster).cluster)
   const nodes: NodeRecord[] = []

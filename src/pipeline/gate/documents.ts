@@ -8,7 +8,7 @@ import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
 import { linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
 import { nodeClassFields, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
-import { nearestName } from '#facts/kubelet/configuration-schema.ts'
+import { nearestName } from '#facts/kubelet/fields.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import {

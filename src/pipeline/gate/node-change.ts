@@ -1,8 +1,14 @@
 /** What changed files would do to one node. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { mergePatch, valueAt } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  mapOf,
+  mergePatch,
+  type RawObject,
+  textOfValue,
+  valueAt,
+} from '#base/raw-object.ts'
 import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
@@ -16,7 +22,7 @@ import {
 } from '#judge/drift/drift.ts'
 import type { DeclaredDevice } from '#judge/help/disk-size.ts'
 import { shorten } from '#judge/text.ts'
-import type { Finding } from '#model/finding/finding.ts'
+import type { Finding } from '#model/finding.ts'
 import type {
   GateInstead,
   GateLimit,
@@ -24,11 +30,10 @@ import type {
   GateSetting,
   GateValues,
 } from '#model/gate.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
+import type { NodeIdentity, NodeInput } from '#model/input/record.ts'
 import type { Refusal } from '#model/kubelet/refusal.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
-import type { NodePrediction } from '#model/prediction/prediction.ts'
+import type { NodePrediction } from '#model/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
 import type { ChangedPart, Place } from './changed-part.ts'
 import {

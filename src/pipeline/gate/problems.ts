@@ -1,7 +1,7 @@
 /** Collects what a change does to nodes, one entry for all nodes of a group with the same effect. */
 
-import { byText } from '#base/text/text-order.ts'
-import { type Severity, severities } from '#model/finding/finding.ts'
+import { byText } from '#base/text.ts'
+import { type Severity, severities } from '#model/finding.ts'
 import {
   type GateGroup,
   type GateInstead,

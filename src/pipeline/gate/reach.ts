@@ -1,6 +1,6 @@
 /** Which nodes of a snapshot a changed file would reach. */
 
-import { matchesGlob } from '#base/text/glob.ts'
+import { matchesGlob } from '#base/text.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
 import { type AmiFamily, matchesCluster, type NodeIdentity } from '#model/input/record.ts'
 import type { ChangedPart, Target } from './changed-part.ts'

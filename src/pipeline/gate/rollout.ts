@@ -8,8 +8,15 @@
 
 import { basename, join } from 'node:path/posix'
 import { amountOrNull } from '#base/go/quantity.ts'
-import { mergePatch, overlay, patchAt, valueAt } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  mapOf,
+  mergePatch,
+  overlay,
+  patchAt,
+  type RawObject,
+  valueAt,
+} from '#base/raw-object.ts'
 import { al2BootstrapFields, amiDefaults, bottlerocketSettings } from '#facts/eks/ami-defaults.ts'
 import { isTranslatedForBottlerocket, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import {
@@ -28,10 +35,9 @@ import {
 import { argumentsFor, fieldOfFlag, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isExpression, isSet, writtenSettings } from '#judge/drift/drift.ts'
 import type { Host } from '#model/input/inspection.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { AmiFamily, NodeIdentity } from '#model/input/record.ts'
+import type { AmiFamily, NodeIdentity, NodeInput } from '#model/input/record.ts'
 import type { Refusal } from '#model/kubelet/refusal.ts'
-import type { StartSettings } from '#model/prediction/prediction.ts'
+import type { StartSettings } from '#model/prediction.ts'
 import { kubeletConfigurationKind } from '#replay/configuration/configuration-decoder.ts'
 import { asRunning, bottlerocketFileOf } from '#replay/configuration/configuration-on-disk.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'

@@ -1,13 +1,26 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
 import { durationMs } from '#base/go/duration.ts'
-import { leavesOf, mergePatches, patchAt } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  leavesOf,
+  mapOf,
+  mergePatches,
+  patchAt,
+  type RawObject,
+  textOfValue,
+} from '#base/raw-object.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isReadByImage, nodeadmEnvironment } from '#facts/eks/kubelet-places.ts'
-import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { configurationDefaults, fieldOf, isCompared, meaningOf } from '#facts/kubelet/fields.ts'
+import {
+  configurationDefaults,
+  dropInForm,
+  fieldOf,
+  isComparedField,
+  meaningOf,
+  meaningOfKey,
+} from '#facts/kubelet/fields.ts'
 import { fieldOfFlag, flagName, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isKnownFlag } from '#facts/kubelet/minor-changes.ts'
 import {
@@ -19,8 +32,8 @@ import {
   writtenSettings,
 } from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
-import type { KubeletSource } from '#model/input/cluster-input.ts'
-import type { StartSettings } from '#model/prediction/prediction.ts'
+import type { KubeletSource } from '#model/input/record.ts'
+import type { StartSettings } from '#model/prediction.ts'
 import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 import { dropInOf, type Rollout, unclearPaths } from './rollout.ts'
 
@@ -223,7 +236,7 @@ function overriddenBy(
   { path, value }: DeclaredSetting,
   { settings, running, winner, node }: Outcome,
 ) {
-  if (!settings || !running || !isCompared(path)) return null
+  if (!settings || !running || !isComparedField(path)) return null
   const { kubeletVersion } = node
   if (meaningOf(path, value, kubeletVersion) === meaningOf(path, running[path], kubeletVersion))
     return null

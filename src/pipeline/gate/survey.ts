@@ -1,12 +1,18 @@
 /** The first reading of a snapshot: which nodes a change may reach, without what they run. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { nodeKey } from '#base/text/node-key.ts'
+import { nodeKey } from '#base/text.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { DeclaredDevice } from '#judge/help/disk-size.ts'
-import { isObjectOf, type KubeletSource, type ObjectsInput } from '#model/input/cluster-input.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
-import type { NodeRecord, Selection, SnapshotRecord } from '#model/input/record.ts'
+import {
+  isObjectOf,
+  type KubeletSource,
+  type KubernetesNode,
+  type NodeRecord,
+  type ObjectsInput,
+  type Selection,
+  type SnapshotRecord,
+} from '#model/input/record.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { unknownTime } from '#pipeline/audit/judge-records.ts'
 import { clusterInput, objectsInput } from '#snapshot/input.ts'

@@ -13,9 +13,8 @@ import { volumeSizeMistake } from '#facts/eks/karpenter.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { type DeclaredDevice, dataDevice, declaredDataVolume } from '#judge/help/disk-size.ts'
 import type { GateValues } from '#model/gate.ts'
-import type { FilesystemStats, NodeInput } from '#model/input/node-input.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
-import { hasVolumeSize, shareOfVolume } from '#model/prediction/disk-ledger.ts'
+import type { FilesystemStats, NodeIdentity, NodeInput } from '#model/input/record.ts'
+import { hasVolumeSize, shareOfVolume } from '#model/prediction.ts'
 import {
   type ChangedPart,
   type DeclaredVolume,

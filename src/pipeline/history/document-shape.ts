@@ -1,7 +1,7 @@
 /** Schema of a findings document that is read back, from a file or from the history. */
 import * as z from 'zod'
-import { listOf } from '#base/text/list-of.ts'
-import { evidenceKinds, notAuditedCauses, severities } from '#model/finding/finding.ts'
+import { listOf } from '#base/list-of.ts'
+import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
 import { subjectKinds } from '#model/input/record.ts'
 
 type DocumentText = z.ZodType<string>

@@ -1,7 +1,7 @@
 /** Reads earlier disk readings of nodes and trends of clusters from the store, for the clusters of the previous run. */
 
 import pMap from 'p-map'
-import { nodeKey } from '#base/text/node-key.ts'
+import { nodeKey } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
 import { utcDay } from '#judge/run/waivers.ts'

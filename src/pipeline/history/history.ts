@@ -2,7 +2,7 @@
 
 import pMap from 'p-map'
 import { messageOf } from '#base/operator-error.ts'
-import { nodeKey } from '#base/text/node-key.ts'
+import { nodeKey } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
 import { metNode } from '#judge/compare/delta/delta.ts'
@@ -24,7 +24,7 @@ import { mergedRounds } from '#judge/compare/history/reclaim.ts'
 import { rules } from '#judge/rules/index.ts'
 import { openSharedParts } from '#judge/run/shared-parts.ts'
 import { utcDay } from '#judge/run/waivers.ts'
-import type { NodeSample } from '#model/finding/finding.ts'
+import type { NodeSample } from '#model/finding.ts'
 import type {
   ClusterTrend,
   EarlierNodes,
@@ -384,7 +384,7 @@ function rememberedPart(last: RememberedRun, now: RunToCompare): RememberedRun {
   const chosen = new Set(now.nodes.map(({ cluster, name }) => nodeKey(cluster, name)))
   const clusters = new Set(now.document.clusters.map(({ name }) => name))
   const isChosen = (cluster: string, node: string) => chosen.has(nodeKey(cluster, node))
-  const onChosen = <T extends OnNodes>(list: readonly T[]): T[] =>
+  const onChosenNodes = <T extends OnNodes>(list: readonly T[]): T[] =>
     list.filter(isOfNodeRule).flatMap(each => {
       const sample = each.nodes.sample.filter(node => isChosen(each.cluster, node))
       return sample.length === 0 ? [] : [{ ...each, nodes: { count: sample.length, sample } }]
@@ -395,9 +395,9 @@ function rememberedPart(last: RememberedRun, now: RunToCompare): RememberedRun {
     document: {
       ...document,
       clusters: document.clusters.filter(({ name }) => clusters.has(name)),
-      findings: onChosen(document.findings),
-      waived: onChosen(document.waived),
-      unknowns: onChosen(document.unknowns),
+      findings: onChosenNodes(document.findings),
+      waived: onChosenNodes(document.waived),
+      unknowns: onChosenNodes(document.unknowns),
       notAudited: document.notAudited.filter(
         ({ cluster, node }) => node !== null && isChosen(cluster, node),
       ),

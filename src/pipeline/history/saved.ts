@@ -1,13 +1,13 @@
 /** Parses the recorded days of nodes, points of clusters, and runs. Foreign lines and other versions are skipped. */
 
 import * as z from 'zod'
-import { listOf } from '#base/text/list-of.ts'
+import { listOf } from '#base/list-of.ts'
 import type { Store } from '#clients/store/store.ts'
 import { fillLimits } from '#judge/compare/history/fill.ts'
 import { nodeFactsMaxBytes } from '#judge/compare/history/node-facts.ts'
 import { mostImages, mostPastReleases } from '#judge/compare/history/reclaim.ts'
-import { endings } from '#model/finding/delta.ts'
-import { severities } from '#model/finding/finding.ts'
+import { endings } from '#model/delta.ts'
+import { severities } from '#model/finding.ts'
 import type { ClusterTrend, NodeFacts, RememberedRun } from '#model/history.ts'
 import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
 import {

@@ -1,7 +1,6 @@
 /** The policy file is in a bucket, so it can widen neither rights nor recipients by itself. Entries that the stack does not allow are dropped and reported. */
 
-import { firstNames } from '#base/text/first-of.ts'
-import { matchesGlob } from '#base/text/glob.ts'
+import { firstNames, matchesGlob } from '#base/text.ts'
 import { remediateSuffix } from '#model/input/record.ts'
 import { defaultPolicy, type Policy, type PolicyGrants, type ReportPolicy } from '#model/policy.ts'
 
@@ -141,29 +140,29 @@ function grantedReport(report: ReportPolicy, { mail }: PolicyGrants, refuse: Ref
   const refuseValues = (entry: string, values: string[]) => {
     if (values.length > 0) refuse(entry, values, 'policyRecipients (HIGHWATER_POLICY_RECIPIENTS)')
   }
-  const addressesOf = (entry: string, addresses: string[]) => {
+  const grantedAddresses = (entry: string, addresses: string[]) => {
     refuseValues(
       entry,
       addresses.filter(address => !isAddress(address)),
     )
     return addresses.filter(isAddress)
   }
-  const addressOf = (entry: string, address: string | null) =>
-    addressesOf(entry, address === null ? [] : [address])[0] ?? null
+  const grantedAddress = (entry: string, address: string | null) =>
+    grantedAddresses(entry, address === null ? [] : [address])[0] ?? null
   const { url, mailto, oneClick } = report.unsubscribe
   const isUrlGranted = url === null || isHost(new URL(url).hostname)
   if (!isUrlGranted) refuseValues('report.unsubscribe.url', [url])
-  const recipients = addressesOf('report.recipients', report.recipients ?? [])
+  const recipients = grantedAddresses('report.recipients', report.recipients ?? [])
   return {
     ...report,
     recipients: recipients.length > 0 ? recipients : null,
     owners: report.owners.map(owner => ({
       ...owner,
-      recipients: addressesOf(`report.owners ${owner.name}`, owner.recipients),
+      recipients: grantedAddresses(`report.owners ${owner.name}`, owner.recipients),
     })),
-    bouncesTo: addressOf('report.bouncesTo', report.bouncesTo),
+    bouncesTo: grantedAddress('report.bouncesTo', report.bouncesTo),
     unsubscribe: {
-      mailto: addressOf('report.unsubscribe.mailto', mailto),
+      mailto: grantedAddress('report.unsubscribe.mailto', mailto),
       url: isUrlGranted ? url : null,
       oneClick: isUrlGranted && oneClick,
     },

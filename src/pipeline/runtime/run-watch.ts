@@ -1,8 +1,8 @@
 /** Progress of a run of the service, for log, metrics and trace. */
 import { countSlowDowns } from '#clients/aws/aws-failure.ts'
 import { openTrace, type TracedStage } from '#clients/aws/xray.ts'
-import type { NotAudited } from '#model/finding/finding.ts'
-import type { RemediationRequest } from '#model/plan/remediation-request.ts'
+import type { NotAudited } from '#model/finding.ts'
+import type { RemediationRequest } from '#model/plan.ts'
 import type { RunAnswer } from '#model/run.ts'
 import type { AuditStage } from '#pipeline/audit/audit.ts'
 
@@ -21,13 +21,13 @@ export interface RunWatch {
   /** Called with the cluster of this invocation, if it has one. */
   isAbout(cluster: string): void
   /** A stage begins; the previous one ends. */
-  enters(stage: Stage): void
+  enterStage(stage: Stage): void
   /** Called when the findings are known. Deliveries can still fail. */
   audited(audited: Audited): void
   /** Time and memory of this invocation so far. */
   spent(): Spent
   /** Adds earlier invocations of the same run. */
-  goesOnFrom(before: SpentBefore): void
+  continueFrom(before: SpentBefore): void
 }
 
 /** Receiver of the progress reports. */
@@ -74,10 +74,10 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
     isAbout: cluster => lines.isAbout?.(cluster),
     audited: lines.audited,
     spent: spentNow,
-    goesOnFrom(others) {
+    continueFrom(others) {
       before = others
     },
-    enters(stage) {
+    enterStage(stage) {
       endStage(false)
       current = { stage, startMs: Date.now() }
       lines.stageBegan?.(stage)

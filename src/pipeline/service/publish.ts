@@ -29,7 +29,7 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   const before = await earlierAnswer(store, runId)
   if (before) return before
   const others = await earlierSpent(store, runId)
-  if (others) runtime.watch.goesOnFrom(others)
+  if (others) runtime.watch.continueFrom(others)
   const run = await runOf(context)
   const { request, mistakes } = run
   const report = openServiceReport(
@@ -46,7 +46,7 @@ export async function publishRun(context: PublishContext): Promise<RunAnswer> {
     runtime,
     limits,
   )
-  runtime.watch.enters('reduce')
+  runtime.watch.enterStage('reduce')
   const snapshot = await openJoined(run, context)
   const judged = await mergeClusters(run, snapshot, context)
   judged.inputErrors.unshift(...report.inputErrors)

@@ -7,7 +7,7 @@ import { type Store, update } from '#clients/store/store.ts'
 import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { rules } from '#judge/rules/index.ts'
 import { plural, shorten } from '#judge/text.ts'
-import { type FindingsDocument, type Severity, severities } from '#model/finding/finding.ts'
+import { type FindingsDocument, type Severity, severities } from '#model/finding.ts'
 import { errorsText, selectsEverything } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, AuditReport, RemediationNotices, RenderedFile } from '#model/report.ts'
@@ -35,7 +35,7 @@ import { causesAndOutlook, causeView } from '#report/parts/causes.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
 import { type ListedRun, listedRun, runsIndexView } from '#report/parts/runs-index.ts'
 import { verdictView } from '#report/parts/verdict.ts'
-import { waysOf } from './ways.ts'
+import { runChannels } from './run-channels.ts'
 
 /** A run whose policy is known. */
 export interface ServiceRun {
@@ -75,14 +75,14 @@ export function openServiceReport(
 ): ServiceReport {
   const { runId, request, settings, region, store, policy, mistakes } = run
   const { isDryRun } = request
-  const ways = waysOf(request, settings, policy.report, {
+  const ways = runChannels(request, settings, policy.report, {
     region,
     runId,
     store,
     now: runtime.now,
     signal: limits.end,
   })
-  const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.to)
+  const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.readersOf)
   if (!isDryRun && !store && audiences.every(({ channels }) => channels.length === 0))
     throw new OperatorError(
       'The report has no recipient: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
@@ -135,7 +135,7 @@ function conclusionOf(
       ? openHistory({ store, runId, isWhole, scope: scopeOf(policy), ...policy.history })
       : null,
     options: { keep },
-    onStage: watch.enters,
+    onStage: watch.enterStage,
     plan: isPlanned ? planInto(place, { policy, selection, version, signal }) : undefined,
   }
 }

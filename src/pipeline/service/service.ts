@@ -58,7 +58,7 @@ async function runUntil(
       ? `${runIdOf(runtime.now().toISOString())}-${runtime.requestId}`
       : runIdOf(scheduledTime)
   runtime.watch.began(runId)
-  runtime.watch.enters('prepare')
+  runtime.watch.enterStage('prepare')
   const store = storeOf(settings, region, limits.remainingMs, limits.end)
   const before = store && scheduledTime !== null ? await earlierAnswer(store, runId) : null
   if (before) return before
@@ -123,7 +123,7 @@ async function observeFleet(
     policy,
     rules: [],
     isEveryNodeNamed: true,
-    onStage: watch.enters,
+    onStage: watch.enterStage,
     snapshot: { write: async () => undefined },
     earlier: history.earlier,
   })
@@ -137,7 +137,7 @@ async function observeFleet(
     account: header?.account ?? null,
     region: header?.region ?? null,
   }
-  watch.enters('publish')
+  watch.enterStage('publish')
   const document = { schema: 'highwater.findings/1' as const, run, ...result }
   const failures = await history.observe({ document, nodes, ruleErrors: [] })
   if (failures.length > 0)

@@ -2,8 +2,7 @@
 
 import { OperatorError } from '#base/operator-error.ts'
 import { mapOf, type RawObject } from '#base/raw-object.ts'
-import { nodeKey } from '#base/text/node-key.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText, nodeKey } from '#base/text.ts'
 import { dayMs, minuteMs } from '#base/units.ts'
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -16,18 +15,18 @@ import { outcomeOf } from '#judge/run/outcome.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { nodeSubject } from '#judge/subject/subject.ts'
 import type { NodeGrowth } from '#model/history.ts'
-import { InputErrors } from '#model/input/input-errors.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type {
-  MalformedLine,
-  NodeIdentity,
-  NodeRecord,
-  SnapshotRecord,
+import {
+  InputErrors,
+  type MalformedLine,
+  type NodeIdentity,
+  type NodeInput,
+  type NodeRecord,
+  type SnapshotRecord,
 } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { ConfigurationChange, Fill } from '#model/plan/what-if.ts'
+import type { ConfigurationChange, Fill } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import type { TimelineEvent } from '#model/prediction/prediction.ts'
+import type { TimelineEvent } from '#model/prediction.ts'
 import {
   type TuneDocument,
   type TunedConfiguration,

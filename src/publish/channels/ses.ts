@@ -4,7 +4,7 @@
  */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from '#base/text.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import type { MailHeader } from '#clients/send/mail.ts'
 import {

@@ -4,8 +4,7 @@
  */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { cut } from '#base/text/cut.ts'
-import { matchesGlob } from '#base/text/glob.ts'
+import { cut, matchesGlob } from '#base/text.ts'
 import { postJson, postTimeLimitMs } from '#clients/send/webhook.ts'
 import type { MessageCard } from '#model/report.ts'
 import type { Settings } from '#model/run.ts'

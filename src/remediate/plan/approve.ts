@@ -14,7 +14,7 @@ import {
   type PlanStep,
   restartsKubelet,
   stepKey,
-} from '#model/plan/plan.ts'
+} from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { imageText } from '#remediate/remedies/pull-image.ts'
 import { isWindowOpen, windowsText } from '#remediate/run/window.ts'

@@ -1,7 +1,7 @@
 /** One text for equal documents, so that equal content has an equal hash. */
 import { createHash } from 'node:crypto'
 import { isRawObject } from '#base/raw-object.ts'
-import type { Plan } from '#model/plan/plan.ts'
+import type { Plan } from '#model/plan.ts'
 
 /** Keys are sorted by UTF-16 units at every depth; undefined values are left out. */
 export function canonicalJson(value: unknown, indent?: number): string {

@@ -1,9 +1,9 @@
 /** A plan and an approval as files: written in one form only. Every part is checked when a file is read, because a step runs as root. */
 
 import * as z from 'zod'
+import { listOf } from '#base/list-of.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { parsedJson } from '#base/raw-object.ts'
-import { listOf } from '#base/text/list-of.ts'
 import type { MacKey } from '#clients/store/store.ts'
 import { isAllowedPath } from '#facts/eks/kubelet-places.ts'
 import { digestIn } from '#model/input/image-reference.ts'
@@ -11,6 +11,7 @@ import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
 import {
   type Approval,
   approvalSchema,
+  isMoment,
   methodFacts,
   type OpenedApproval,
   type Plan,
@@ -19,8 +20,7 @@ import {
   planMethods,
   planSchema,
   stepKey,
-} from '#model/plan/plan.ts'
-import { isMoment } from '#model/plan/what-if.ts'
+} from '#model/plan.ts'
 import { isImageChange, sourceIn } from '#remediate/remedies/pull-image.ts'
 import { checkSeal, type SealKeys, sealedText, unsealedText } from '#remediate/seal.ts'
 import { byPolicy, isPlainName } from './approve.ts'

@@ -2,8 +2,15 @@
 
 import { ForeignTextError, parseYaml, TextBudget } from '#base/foreign-text.ts'
 import { textLimits } from '#base/limits.ts'
-import { leavesOf, valueAt } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, parsedJson, type RawObject, withoutKeys } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  leavesOf,
+  mapOf,
+  parsedJson,
+  type RawObject,
+  valueAt,
+  withoutKeys,
+} from '#base/raw-object.ts'
 import { fieldOfSetting } from '#facts/eks/ami-defaults.ts'
 import { isPlannable } from '#facts/kubelet/fields.ts'
 import {
@@ -12,7 +19,7 @@ import {
   type PlanCohort,
   type PlanMethod,
   type PlanStep,
-} from '#model/plan/plan.ts'
+} from '#model/plan.ts'
 import { parseLogrotate } from '#remediate/remedies/logrotate-text.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { canonicalJson } from './canonical.ts'
@@ -167,12 +174,12 @@ function writtenBy(method: PlanMethod, written: RawObject | null): Written | nul
 
 /** The first of the cohort's fields that the content does not set to its value; null: none. */
 function unwrittenField(fields: RawObject, { fields: written }: Written) {
-  const differs = ([path, value]: [string, unknown]) => {
+  const isDifferent = ([path, value]: [string, unknown]) => {
     const found = valueAt(written, path) ?? null
     // Some settings of Bottlerocket are numbers as text.
     return String(found) !== String(value)
   }
-  return leavesOf(fields).find(differs)?.[0] ?? null
+  return leavesOf(fields).find(isDifferent)?.[0] ?? null
 }
 
 const withoutKind = (content: RawObject) => withoutKeys(content, ['apiVersion', 'kind'])

@@ -2,7 +2,7 @@
 
 import { OperatorError } from '#base/operator-error.ts'
 import type { MacKey, Store } from '#clients/store/store.ts'
-import type { Approval, OpenedApproval, Plan } from '#model/plan/plan.ts'
+import type { Approval, OpenedApproval, Plan } from '#model/plan.ts'
 import { Journal } from '#remediate/run/journal.ts'
 import type { SealKeys } from '#remediate/seal.ts'
 import { openedApproval, parsePlan, planText, sealedApproval } from './file.ts'

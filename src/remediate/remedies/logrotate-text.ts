@@ -102,7 +102,7 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
       patterns = []
     } else {
       if (patterns.length > 0) return `${at}: a pattern without a block`
-      const directive = directiveIn(said)
+      const directive = parseDirective(said)
       if (typeof directive === 'string') return `${at}: ${directive}`
       if (!open)
         return `${at}: ${directive[0]} stands outside of a block, and would change what other files mean`
@@ -115,7 +115,7 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
   return blocks.length > mostBlocks ? `it has more than ${mostBlocks} blocks` : blocks
 }
 
-function directiveIn(said: string): [string, string] | string {
+function parseDirective(said: string): [string, string] | string {
   // A line that a plan writes contains no other line ends than \n.
   const [name = ''] = (!/[\r\u2028\u2029]/.test(said) && /^[a-z]+/.exec(said)) || []
   const rest = said.slice(name.length)

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import type { RawObject } from '#base/raw-object.ts'
 import type { Host } from '#model/input/inspection.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
-import type { PlanStep } from '#model/plan/plan.ts'
+import type { PlanStep } from '#model/plan.ts'
 
 export interface NodeToSet {
   identity: NodeIdentity

@@ -1,7 +1,6 @@
 /** Fields of the kubelet's configuration as settings of Bottlerocket, which writes the kubelet's files itself. */
 
-import { mergedValue, mergePatch } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf, mergedValue, mergePatch, type RawObject } from '#base/raw-object.ts'
 import {
   bottlerocketKeys,
   bottlerocketSettingOf,

@@ -1,7 +1,14 @@
 /** Writes fields of the kubelet's configuration for the place that this node reads. Each place merges in its own way. */
 import { stringify } from 'yaml'
-import { leavesOf, mergedValue, mergePatch, overlay } from '#base/merge-patch.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  leavesOf,
+  mapOf,
+  mergedValue,
+  mergePatch,
+  overlay,
+  type RawObject,
+} from '#base/raw-object.ts'
 import {
   kubeletDropIn,
   kubeletFiles,
@@ -12,7 +19,7 @@ import {
 import { flagOfField, flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isPlannableValue } from '#facts/kubelet/plannable-values.ts'
 import type { Host, HostFile } from '#model/input/inspection.ts'
-import type { PlanMethod } from '#model/plan/plan.ts'
+import type { PlanMethod } from '#model/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { type FileChange, isTooLong, type NodeToSet, type Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
@@ -223,12 +230,12 @@ function changeOfFile(
     file.role === 'drop-in' && !commandLine.some(argument => argument.startsWith('--config-dir'))
   const folder = pathFolder(file.path)
   // The kubelet reads the whole folder, including the files that it has ignored so far.
-  const isWoken = ({ path, role }: HostFile) =>
+  const isNewlyRead = ({ path, role }: HostFile) =>
     isFolderNew &&
     role === 'ignored' &&
     path?.startsWith(`${folder}/`) === true &&
     path.endsWith('.conf')
-  const unread = files.find(one => isWoken(one) && !isRawObject(one.content))
+  const unread = files.find(one => isNewlyRead(one) && !isRawObject(one.content))
   if (unread)
     return {
       refused: `the kubelet would begin to read ${unread.path}, and what it says was not read`,
@@ -245,7 +252,7 @@ function changeOfFile(
         files: [
           ...files
             .filter(({ path }) => path !== file.path)
-            .map(one => (isWoken(one) ? { ...one, role: 'drop-in' as const } : one)),
+            .map(one => (isNewlyRead(one) ? { ...one, role: 'drop-in' as const } : one)),
           file,
         ],
       },

@@ -4,8 +4,7 @@ import { parsedJson } from '#base/raw-object.ts'
 import { redact } from '#base/redaction/redact.ts'
 import { oneLine } from '#clients/failure.ts'
 import { applySchema } from '#facts/aws/apply-documents.ts'
-import type { PlanStep } from '#model/plan/plan.ts'
-import type { ApplyAnswer } from '#model/plan/remediation.ts'
+import type { ApplyAnswer, PlanStep } from '#model/plan.ts'
 
 export type ApplyAction = ApplyAnswer['action']
 

@@ -1,13 +1,12 @@
 /** What blocks a change of nodes now, by a new reading of the nodes and their cluster. Data that was not read blocks the change, too. */
 
 import type { RawObject } from '#base/raw-object.ts'
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from '#base/text.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { ClusterRecord } from '#model/input/record.ts'
-import { type PlanStep, restartsKubelet } from '#model/plan/plan.ts'
+import type { ClusterRecord, NodeInput } from '#model/input/record.ts'
+import { type PlanStep, restartsKubelet } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { budgetResource, FleetPods } from '#remediate/pods.ts'

@@ -1,6 +1,5 @@
 /** The node's new state from the result of its command. Null: undecided; read the result again. */
-import type { PlanStep } from '#model/plan/plan.ts'
-import type { StepState } from '#model/plan/remediation.ts'
+import type { PlanStep, StepState } from '#model/plan.ts'
 import type { CommandResult } from './apply.ts'
 
 export interface Conclusion {

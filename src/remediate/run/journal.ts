@@ -15,14 +15,12 @@ import {
   type HeldApproval,
   type Plan,
   type PlanStep,
-  stepKey,
-} from '#model/plan/plan.ts'
-import {
   type RemediationRun,
   runStates,
   type StepEntry,
+  stepKey,
   stepStates,
-} from '#model/plan/remediation.ts'
+} from '#model/plan.ts'
 import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
 import { Unsealed } from '#remediate/seal.ts'
 import { answerForm } from './answer.ts'

@@ -10,7 +10,7 @@ import { parsedJson } from '#base/raw-object.ts'
 import { hourMs } from '#base/units.ts'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store/store.ts'
-import type { Plan } from '#model/plan/plan.ts'
+import type { Plan } from '#model/plan.ts'
 import type { Clock } from './pausing.ts'
 
 export interface LeaseOptions {

@@ -1,7 +1,12 @@
 /** Takes one node at a time through the journal: commands it to change or to roll back until the outcome is known. Each step is noted before and after. */
 
-import { type PlanStep, stepKey } from '#model/plan/plan.ts'
-import type { StepEntry, StepState, Verification } from '#model/plan/remediation.ts'
+import {
+  type PlanStep,
+  type StepEntry,
+  type StepState,
+  stepKey,
+  type Verification,
+} from '#model/plan.ts'
 import type { PresentNode } from '#remediate/plan/approve.ts'
 import type { ApplyAction } from './answer.ts'
 import type { CommandResult } from './apply.ts'
@@ -169,7 +174,7 @@ export class NodeWork {
       said = await this.#send(step, 'rollback')
       const conclusion = concludeRollback(said, step)
       if (conclusion?.state === 'broken')
-        return this.#notBack(step, cause, conclusion.why ?? resultText(said), said)
+        return this.#noteFailedReturn(step, cause, conclusion.why ?? resultText(said), said)
       if (conclusion) {
         const why = conclusion.why === null ? cause : `${cause}. ${conclusion.why}`
         return this.#conclude(step, { state: to, why }, said, why)
@@ -179,15 +184,18 @@ export class NodeWork {
     }
     if (!said) return
     if (isCommon(said)) throw new Paused(`nothing can be sent: ${said.why}`)
-    await this.#notBack(step, cause, resultText(said), said)
+    await this.#noteFailedReturn(step, cause, resultText(said), said)
   }
 
-  #notBack(step: PlanStep, cause: string, because: string, said: CommandResult) {
+  #noteFailedReturn(step: PlanStep, cause: string, rollbackFailure: string, result: CommandResult) {
     const advice = 'Look at the node; highwater rollback asks it again'
     return this.#conclude(
       step,
-      { state: 'broken', why: `${cause}. It could not be taken back: ${because}. ${advice}` },
-      said,
+      {
+        state: 'broken',
+        why: `${cause}. It could not be taken back: ${rollbackFailure}. ${advice}`,
+      },
+      result,
       cause,
     )
   }

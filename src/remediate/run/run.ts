@@ -1,8 +1,13 @@
 /** Runs the waves of a plan: a few nodes at a time, each verified before the next. If too many nodes fail, the wave is rolled back. */
 
 import { messageOf } from '#base/operator-error.ts'
-import { type Approval, type PlanStep, stepKey } from '#model/plan/plan.ts'
-import type { RunState, StepState } from '#model/plan/remediation.ts'
+import {
+  type Approval,
+  type PlanStep,
+  type RunState,
+  type StepState,
+  stepKey,
+} from '#model/plan.ts'
 import type { AutoApproval, RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince } from '#remediate/plan/approve.ts'
 import { awaitVerified, confirmRollbacks } from '#remediate/verify/await-seen.ts'
@@ -76,7 +81,7 @@ class WaveRun {
       await this.#note('running', null)
       // Steps that a dead process left half-way come first, even if something blocks new steps.
       for (const steps of this.#waves) await this.#endBegun(steps)
-      for (const index of this.#waves.keys()) await this.#wave(index)
+      for (const index of this.#waves.keys()) await this.#runWave(index)
       return await this.#note('done', null, true)
     } catch (error) {
       if (error instanceof TooManyErrors) return this.#stop(error.message)
@@ -94,10 +99,10 @@ class WaveRun {
         (this.#isAsked(step) && !this.#unshown.has(stepKey(step))) ||
         ['applied', 'broken'].includes(this.#work.state(step)) ||
         isTemporary(this.#work, step) ||
-        this.#isUnseen(step),
+        this.#isUnconfirmed(step),
     )
     for (const some of chunksOf(left, this.#options.policy.maxConcurrency))
-      await this.#change(some, null)
+      await this.#changeNodes(some, null)
     this.#requireFewErrors()
   }
 
@@ -130,7 +135,7 @@ class WaveRun {
     }
   }
 
-  async #wave(index: number) {
+  async #runWave(index: number) {
     const steps = this.#waves[index] ?? []
     let open = steps.filter(
       step => isUnbegun(this.#work.entry(step)) || this.#unshown.has(stepKey(step)),
@@ -138,8 +143,8 @@ class WaveRun {
     if (open.length > 0) await this.#pauseAfter(this.#waves[index - 1] ?? [])
     while (open.length > 0) {
       this.#mayGoOn()
-      const next = this.#next(open)
-      const before = await this.#before(next)
+      const next = this.#nextSteps(open)
+      const before = await this.#checkBefore(next)
       const chunk = next.filter(step => !before.later.has(stepKey(step)))
       open = open.filter(step => !chunk.includes(step))
       const unblocked = chunk.filter(step => !before.nodes.has(stepKey(step)))
@@ -150,12 +155,12 @@ class WaveRun {
             why: before.nodes.get(stepKey(step)) ?? null,
           })
       this.#mayGoOn()
-      const free = await this.#unchanged(unblocked)
+      const free = await this.#unchangedSteps(unblocked)
       const use = await this.#imageUse(free)
       this.#mayGoOn()
       const today = await this.#options.ofToday(free.map(stepKey))
       const begun = free.filter(step => today.has(stepKey(step)))
-      await this.#change(begun, step => ({
+      await this.#changeNodes(begun, step => ({
         readyPods: before.readyPods.get(stepKey(step)) ?? null,
         ...(step.until !== undefined && {
           usedBytesBefore: use.get(stepKey(step))?.usedBytes ?? null,
@@ -169,7 +174,7 @@ class WaveRun {
   }
 
   /** The nodes that are still as planned, read just before they are changed. */
-  async #unchanged(steps: PlanStep[]) {
+  async #unchangedSteps(steps: PlanStep[]) {
     if (steps.length === 0) return []
     const present = await this.#options.effects.present(steps).catch(pauseUnread)
     // A run that had to end might not have read all nodes.
@@ -188,7 +193,7 @@ class WaveRun {
   }
 
   /** The next nodes to change; of an unproven cohort only the first node. */
-  #next(open: readonly PlanStep[]) {
+  #nextSteps(open: readonly PlanStep[]) {
     const perCluster = new Map<string, number>()
     const trials = new Set<string>()
     const proven = new Set(
@@ -209,7 +214,7 @@ class WaveRun {
     })
   }
 
-  async #before(chunk: readonly PlanStep[]): Promise<Before> {
+  async #checkBefore(chunk: readonly PlanStep[]): Promise<Before> {
     const before = await this.#options.effects.before(chunk).catch(pauseUnread)
     const { unasked = [] } = this.#head
     const more = before.unasked.filter(one => !unasked.includes(one))
@@ -230,7 +235,7 @@ class WaveRun {
   }
 
   /** Brings each node to its end: verified, pruned, or failed and rolled back. @param before null: it was noted when the nodes were begun */
-  async #change(
+  async #changeNodes(
     steps: readonly PlanStep[],
     before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null,
   ) {
@@ -269,7 +274,7 @@ class WaveRun {
     this.#requireFewErrors()
   }
 
-  #isUnseen(step: PlanStep) {
+  #isUnconfirmed(step: PlanStep) {
     const { state, seenBack } = this.#work.entry(step)
     return state === 'rolled-back' && seenBack === undefined
   }

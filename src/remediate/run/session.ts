@@ -3,16 +3,18 @@
 import * as z from 'zod'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { parsedJson } from '#base/raw-object.ts'
-import { firstReasons } from '#base/text/first-of.ts'
+import { firstReasons } from '#base/text.ts'
 import type { Store } from '#clients/store/store.ts'
 import {
   type Approval,
   type HeldApproval,
   type LeftAlone,
   type Plan,
+  type RemediationRun,
+  remediationSchema,
+  type StepEntry,
   stepKey,
-} from '#model/plan/plan.ts'
-import { type RemediationRun, remediationSchema, type StepEntry } from '#model/plan/remediation.ts'
+} from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { byPolicy, changedSince, checkApproval } from '#remediate/plan/approve.ts'
 import { Journal, pendingStep, type RunHead, withResumer } from './journal.ts'

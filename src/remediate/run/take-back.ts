@@ -1,8 +1,7 @@
 /** Rolls nodes back: a wave with too many failures, or a whole run on request. Needs only the journal. */
 
-import { bytesText } from '#base/text/bytes-text.ts'
-import { type Plan, type PlanStep, stepKey } from '#model/plan/plan.ts'
-import type { StepEntry } from '#model/plan/remediation.ts'
+import { bytesText } from '#base/text.ts'
+import { type Plan, type PlanStep, type StepEntry, stepKey } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { awaitRollbacks, confirmRollbacks, type Waiting } from '#remediate/verify/await-seen.ts'
 import type { RunHead } from './journal.ts'
@@ -82,7 +81,7 @@ function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: Rea
   const open = wavesOf(plan)
     .reverse()
     .flat()
-    .filter(step => isTouched(work.entry(step)) || isUnseen(work.entry(step)))
+    .filter(step => isTouched(work.entry(step)) || isUnconfirmed(work.entry(step)))
   const again = open.filter(step => worse.has(stepKey(step)))
   const isBroken = (step: PlanStep) => work.state(step) === 'broken'
   const others = open.filter(step => !worse.has(stepKey(step)))
@@ -104,7 +103,8 @@ function worseText({ plan, policy }: RollBackOptions, work: NodeWork, worse: Rea
   return `${worse.size} nodes are not well since they were put back, where ${policy.maxErrors} may be; ${first}${said}. Look at them. highwater rollback ${plan.id} asks them again, and goes on when they are well; with --despite-errors it goes on all the same`
 }
 
-const isUnseen = ({ state, seenBack }: StepEntry) => state === 'rolled-back' && seenBack !== true
+const isUnconfirmed = ({ state, seenBack }: StepEntry) =>
+  state === 'rolled-back' && seenBack !== true
 
 async function takeBack(
   steps: readonly PlanStep[],

@@ -2,8 +2,7 @@
 
 import { messageOf } from '#base/operator-error.ts'
 import { probePeriodMs } from '#facts/kubelet/periods.ts'
-import { type PlanStep, stepKey } from '#model/plan/plan.ts'
-import type { Verification } from '#model/plan/remediation.ts'
+import { type PlanStep, stepKey, type Verification } from '#model/plan.ts'
 import type { Conclusion } from '#remediate/run/conclude.ts'
 import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
 import { type Clock, isWorldFailure, sleepOrPause } from '#remediate/run/pausing.ts'

@@ -1,6 +1,5 @@
-import type { NodeInput } from '#model/input/node-input.ts'
-import { methodFacts, type PlanStep } from '#model/plan/plan.ts'
-import { isMoment } from '#model/plan/what-if.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import { isMoment, methodFacts, type PlanStep } from '#model/plan.ts'
 import { imageHashOn, imageText } from '#remediate/remedies/pull-image.ts'
 
 const hashForm = /^[a-f0-9]{64}$/

@@ -1,14 +1,12 @@
 /** Kubelet fields that a step does not change, running or on disk. A plan contains only their digests, not their values. */
 
-import { leavesOf, mergePatch, valueAt } from '#base/merge-patch.ts'
-import { mapOf, type RawObject } from '#base/raw-object.ts'
-import { firstNames } from '#base/text/first-of.ts'
-import { byText } from '#base/text/text-order.ts'
+import { leavesOf, mapOf, mergePatch, type RawObject, valueAt } from '#base/raw-object.ts'
+import { byText, firstNames } from '#base/text.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { isCompared, meaningOf } from '#facts/kubelet/fields.ts'
+import { isComparedField, meaningOf } from '#facts/kubelet/fields.ts'
 import type { Host } from '#model/input/inspection.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { ExpectedSetting, PlanStep } from '#model/plan/plan.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import type { ExpectedSetting, PlanStep } from '#model/plan.ts'
 import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import { type Doubt, notYetDoubt, wrongDoubt } from './verify-health.ts'
 
@@ -42,7 +40,7 @@ export function otherSettings(
       .filter(([path]) => !changed.has(path) && !changed.has(field))
       .map(([path, leaf]) => [
         path,
-        isCompared(path) ? meaningOf(path, leaf, kubeletVersion) : canonicalJson(leaf),
+        isComparedField(path) ? meaningOf(path, leaf, kubeletVersion) : canonicalJson(leaf),
       ])
       .filter(([, meaning]) => meaning !== '')
     return meant.length === 0 ? [] : [[field, sha256(canonicalJson(meant)).slice(0, digestLength)]]

@@ -1,9 +1,8 @@
 /** Whether a changed node is well: it stays Ready, has no new pressure, and its pods are ready again. */
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from '#base/text.ts'
 import { probePeriodMs } from '#facts/kubelet/periods.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { PlanStep } from '#model/plan/plan.ts'
+import type { KubernetesNode, KubernetesPod, NodeInput } from '#model/input/record.ts'
+import type { PlanStep } from '#model/plan.ts'
 import { isActive, isReady, podName, readyConditionOf } from '#remediate/pods.ts'
 import { kubeletStartedAt } from './found-on-node.ts'
 

@@ -1,18 +1,16 @@
 /** Whether a step did on its node what the plan promised, by a new reading of the node. Unknown never counts as done. */
 
-import { valueAt } from '#base/merge-patch.ts'
-import type { RawObject } from '#base/raw-object.ts'
-import { firstReasons } from '#base/text/first-of.ts'
+import { type RawObject, valueAt } from '#base/raw-object.ts'
+import { firstReasons } from '#base/text.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { ReadError } from '#model/input/record.ts'
+import type { NodeInput, ReadError } from '#model/input/record.ts'
 import {
   type ExpectedSetting,
   type NodeState,
   type PlanStep,
   restartsKubelet,
-} from '#model/plan/plan.ts'
-import type { Verification } from '#model/plan/remediation.ts'
+  type Verification,
+} from '#model/plan.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import { hashOnDisk, hashText, kubeletStartedAt } from './found-on-node.ts'
 import { isKubeletRead, otherDoubts, unmetSettings } from './other-settings.ts'

@@ -12,21 +12,19 @@ import type {
   ClusterSections,
   ControlPlane,
   HeldFinalizer,
-} from '#model/finding/cluster-garbage.ts'
+} from '#model/cluster-garbage.ts'
 import {
   type ClusterInput,
+  type ClusterObject,
+  type Deployment,
   type EksCluster,
   isObjectOf,
+  type KubernetesNode,
+  type NodeInput,
   type ObjectsInput,
-} from '#model/input/cluster-input.ts'
-import { ReadErrors } from '#model/input/input-errors.ts'
-import type {
-  ClusterObject,
-  Deployment,
-  KubernetesNode,
-  StatefulSet,
-} from '#model/input/kubernetes.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
+  ReadErrors,
+  type StatefulSet,
+} from '#model/input/record.ts'
 import { certificates } from '#replay/cluster-gc/sections/certificates.ts'
 import { finalizers } from '#replay/cluster-gc/sections/finalizers.ts'
 import { jobs } from '#replay/cluster-gc/sections/jobs.ts'

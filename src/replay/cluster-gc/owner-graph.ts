@@ -11,7 +11,7 @@
  * Left out      references to absent owners that it removes, dependents that it orphans; the cache of absent owners; informers that lag; other versions of a listed kind; kinds that no API serves
  */
 
-import type { ClusterObject } from '#model/input/kubernetes.ts'
+import type { ClusterObject } from '#model/input/record.ts'
 import { type ObjectMetadata, type OwnerReference, parseMetadata } from './section.ts'
 
 /** A kind whose objects were read. */

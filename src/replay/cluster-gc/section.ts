@@ -9,10 +9,14 @@ import type {
   ClusterSections,
   Controller,
   HeldFinalizer,
-} from '#model/finding/cluster-garbage.ts'
-import type { EksCluster } from '#model/input/cluster-input.ts'
-import type { ClusterObject, KubernetesNode, ObjectReference } from '#model/input/kubernetes.ts'
-import { isMoment } from '#model/plan/what-if.ts'
+} from '#model/cluster-garbage.ts'
+import type {
+  ClusterObject,
+  EksCluster,
+  KubernetesNode,
+  ObjectReference,
+} from '#model/input/record.ts'
+import { isMoment } from '#model/plan.ts'
 
 /** What is known after all records have arrived. */
 export interface SectionContext {

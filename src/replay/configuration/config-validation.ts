@@ -10,7 +10,7 @@
 import { formatDuration } from '#base/go/duration.ts'
 import { goFloat, goQuote } from '#base/go/go-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import {
   type ConfigurationField,

@@ -2,13 +2,18 @@
 
 import { OperatorError } from '#base/operator-error.ts'
 import { mapOf, parsedJson, type RawObject } from '#base/raw-object.ts'
-import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
-import type { FieldFacts } from '#facts/kubelet/fields.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
+import {
+  elementOf,
+  type FieldFacts,
+  fieldsOf,
+  isStruct,
+  nearestName,
+} from '#facts/kubelet/fields.ts'
+import type { NodeInput } from '#model/input/record.ts'
 import { readConfiguration } from '#model/kubelet/configuration.ts'
 import { configurationStructs } from '#model/kubelet/fields.ts'
 import type { Refusal } from '#model/kubelet/refusal.ts'
-import type { ConfigurationChange } from '#model/plan/what-if.ts'
+import type { ConfigurationChange } from '#model/plan.ts'
 import { validateKubeletConfiguration } from './config-validation.ts'
 
 /**

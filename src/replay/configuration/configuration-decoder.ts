@@ -13,6 +13,7 @@ import { parseQuantity } from '#base/go/quantity.ts'
 import { oncePerText } from '#base/once.ts'
 import { messageOf } from '#base/operator-error.ts'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import {
   type ConfigurationForm,
   combineValues,
@@ -20,10 +21,9 @@ import {
   fieldsOf,
   goFieldName,
   goTypeName,
+  isKnownField,
   isStruct,
-} from '#facts/kubelet/configuration-schema.ts'
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { isKnownField } from '#facts/kubelet/fields.ts'
+} from '#facts/kubelet/fields.ts'
 import type { StructName } from '#model/kubelet/fields.ts'
 import type { ConfigurationField, Refusal } from '#model/kubelet/refusal.ts'
 

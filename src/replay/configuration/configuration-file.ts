@@ -14,7 +14,6 @@ import { cleanPath } from '#base/go/go-text.ts'
 import { canonicalText, parseQuantity, type Quantity } from '#base/go/quantity.ts'
 import { oncePerText } from '#base/once.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
-import { elementOf, fieldListOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import {
   dependenciesOfGates,
   type GateSettings,
@@ -22,7 +21,14 @@ import {
   isGateOn,
 } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import { evictionHardDefaults, fieldDefault, isKnownField } from '#facts/kubelet/fields.ts'
+import {
+  elementOf,
+  evictionHardDefaults,
+  fieldDefault,
+  fieldListOf,
+  isKnownField,
+  isStruct,
+} from '#facts/kubelet/fields.ts'
 import type { configurationStructs, StructName } from '#model/kubelet/fields.ts'
 import type { Refusal } from '#model/kubelet/refusal.ts'
 import {

@@ -9,13 +9,12 @@
  */
 
 import { isRawObject, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
-import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import { isKnownField } from '#facts/kubelet/fields.ts'
+import { fieldsOf, isKnownField } from '#facts/kubelet/fields.ts'
 import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { Host } from '#model/input/inspection.ts'
 import { messagesOf, type Refusal, refusal, withPrefix } from '#model/kubelet/refusal.ts'
-import type { NextStartPrediction, Unknown } from '#model/prediction/prediction.ts'
+import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
 import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import {

@@ -5,10 +5,9 @@
  * Read at       1.29 to 1.37
  */
 
-import { mergePatches } from '#base/merge-patch.ts'
-import type { RawObject } from '#base/raw-object.ts'
-import { combinedFields } from '#facts/kubelet/configuration-schema.ts'
+import { mergePatches, type RawObject } from '#base/raw-object.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { combinedFields } from '#facts/kubelet/fields.ts'
 import {
   DecodeError,
   decodeConfiguration,

@@ -8,16 +8,11 @@
 
 import { formatDuration } from '#base/go/duration.ts'
 import { isRawObject, mapOf, type RawObject, withoutKeys } from '#base/raw-object.ts'
-import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { dropInForm, meaningOfKey } from '#facts/kubelet/fields.ts'
 import { type FlagSettings, flagOfField } from '#facts/kubelet/flag-settings.ts'
 import { isReadField, readConfiguration } from '#model/kubelet/configuration.ts'
-import type {
-  IgnoredSetting,
-  SaidSetting,
-  StartSettings,
-  UnreadFile,
-} from '#model/prediction/prediction.ts'
+import type { IgnoredSetting, SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
 import { configzOf, type LoadedConfiguration, type LoadOptions } from './configuration-file.ts'
 import {
   type ConfigurationFile,

@@ -22,7 +22,7 @@ import type {
   ThresholdOrigin,
   ThresholdSource,
   Unknown,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { OperatingSystem } from './configuration-file.ts'
 import { kubeletFiles } from './kubelet-files.ts'
 

@@ -17,7 +17,7 @@ import {
   type Threshold,
   type Unknown,
   type Victim,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { TimeBounds } from '#replay/times.ts'
 import { type DiskLayout, diskLayoutOf, type Observations } from './observations.ts'
 import {
@@ -138,7 +138,7 @@ function worldsOf(layout: DiskLayout, acting: Threshold | null, pass: ObservedPa
   const state = stateIn(layout, acting, pass)
   const observations = { ...pass.observations }
   if (acting) observations[acting.signal] ??= nothingLeft
-  const world = (isReclaimEnough: boolean): World => ({
+  const worldWith = (isReclaimEnough: boolean): World => ({
     layout,
     acting,
     isReclaimEnough,
@@ -150,11 +150,11 @@ function worldsOf(layout: DiskLayout, acting: Threshold | null, pass: ObservedPa
         isReclaimEnough && pass.isCollectable(kinds) ? withoutDisks(observations) : observations,
     }).outcomes,
   })
-  const asRead = world(false)
+  const asRead = worldWith(false)
   const mayReclaim = asRead.outcomes.some(
     ({ reclaimed }) => reclaimed.length > 0 && pass.isCollectable(reclaimed),
   )
-  return mayReclaim ? [asRead, world(true)] : [asRead]
+  return mayReclaim ? [asRead, worldWith(true)] : [asRead]
 }
 
 /** A signal that the record does not contain, and that may be low. */
@@ -238,9 +238,9 @@ function openThreshold(
   outcomes: readonly Outcome[],
   { unobserved }: ObservedPass,
 ): Unknown[] {
-  const acts = ({ candidates, thresholdsMet }: Outcome) =>
+  const isActing = ({ candidates, thresholdsMet }: Outcome) =>
     candidates.length > 0 && thresholdsMet.includes(threshold)
-  if (!outcomes.some(acts) || outcomes.every(acts)) return []
+  if (!outcomes.some(isActing) || outcomes.every(isActing)) return []
   return [
     {
       what: `eviction.${threshold.signal}`,
@@ -255,7 +255,7 @@ function openThreshold(
 function victimUnknowns(worlds: readonly World[]) {
   const victimText = (outcomes: readonly Outcome[]) => JSON.stringify(victimsOf(outcomes))
   const texts = new Map(worlds.map(world => [world, victimText(world.outcomes)]))
-  const matters = (others: (world: World) => unknown) =>
+  const changesVictims = (others: (world: World) => unknown) =>
     worlds.some(one =>
       worlds.some(
         other =>
@@ -266,8 +266,8 @@ function victimUnknowns(worlds: readonly World[]) {
     )
   const all = worlds.flatMap(({ outcomes }) => outcomes)
   const reasons: [boolean, Unknown][] = [
-    [matters(({ isReclaimEnough }) => isReclaimEnough), layoutOpen],
-    [matters(({ layout }) => layout), reclaimOpen],
+    [changesVictims(({ isReclaimEnough }) => isReclaimEnough), layoutOpen],
+    [changesVictims(({ layout }) => layout), reclaimOpen],
     [
       worlds.some(
         ({ outcomes }) => new Set(outcomes.map(outcome => victimText([outcome]))).size > 1,

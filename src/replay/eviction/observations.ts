@@ -8,14 +8,14 @@
  *               goes through an int64, so a wrapped amount is below zero
  * Left out      hugepages, which the summary of a kubelet from 1.37 on already excludes; pod statistics
  */
-import type { FilesystemStats, MemoryStats, Summary } from '#model/input/node-input.ts'
+import type { FilesystemStats, MemoryStats, Summary } from '#model/input/record.ts'
 import type {
   FilesystemLayout,
   FilesystemState,
   Filesystems,
   Observation,
   Signal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import { availableOf, countOf } from '#replay/counters.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 

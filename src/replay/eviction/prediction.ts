@@ -3,7 +3,7 @@
 import { parseDuration, toMilliseconds } from '#base/go/duration.ts'
 import { quantityNumber } from '#base/go/quantity.ts'
 import { messageOf } from '#base/operator-error.ts'
-import { firstNames } from '#base/text/first-of.ts'
+import { firstNames } from '#base/text.ts'
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
   Ranking,
   Threshold,
   Unknown,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { passBounds } from './bounds.ts'

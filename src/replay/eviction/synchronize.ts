@@ -20,7 +20,7 @@ import {
   type Observation,
   type Signal,
   type Threshold,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'

@@ -31,7 +31,7 @@ import {
   settableSignals,
   type Threshold,
   type ThresholdValue,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { DiskLayout } from './observations.ts'
 
 const signals: ReadonlySet<string> = new Set<Signal>([
@@ -355,7 +355,7 @@ export function updateContainerFsThresholds(
   thresholds: readonly Threshold[],
   layout: DiskLayout,
 ): ContainerFsThresholds {
-  const filesystem = sourceOf(layout)
+  const filesystem = containerfsSource(layout)
   if (filesystem === null) return { configured: thresholds, added: [] }
   const configured: (Threshold | null)[] = [...thresholds]
   const added: Threshold[] = []
@@ -373,7 +373,7 @@ export function updateContainerFsThresholds(
 }
 
 /** Null: upstream has no rule if only the containers, not the images, have a disk of their own. */
-function sourceOf({ dedicatedImageFs, splitContainerImageFs }: DiskLayout) {
+function containerfsSource({ dedicatedImageFs, splitContainerImageFs }: DiskLayout) {
   if (dedicatedImageFs === splitContainerImageFs) return 'nodefs'
   return dedicatedImageFs ? 'imagefs' : null
 }

@@ -9,12 +9,7 @@ import {
   quantityValue,
   signOf,
 } from '#base/go/quantity.ts'
-import type {
-  FilesystemLayout,
-  LocalStorageEviction,
-  PodName,
-  Signal,
-} from '#model/prediction/prediction.ts'
+import type { FilesystemLayout, LocalStorageEviction, PodName, Signal } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
@@ -78,13 +73,13 @@ export function localStorageEviction(
   )
 }
 
-/** @param share 1: over the limit, as upstream; less: over that share of it */
+/** @param limitShare 1: over the limit, as upstream; less: over that share of it */
 export function limitsExceeded(
   pods: readonly Pod[],
   podStats: PodStatsIndex,
   dedicatedImageFs: boolean,
   kubelet: Kubelet,
-  share = 1,
+  limitShare = 1,
 ): readonly StorageLimitExceeded[] {
   const exceeded: StorageLimitExceeded[] = []
   for (const pod of pods) {
@@ -92,9 +87,9 @@ export function limitsExceeded(
     const stats = podStatsOf(podStats, pod)
     if (!stats) continue
     const found =
-      emptyDirLimitEviction(pod, stats, kubelet, share) ??
-      podEphemeralStorageLimitEviction(pod, stats, share) ??
-      containerEphemeralStorageLimitEviction(pod, stats, dedicatedImageFs, kubelet, share)
+      emptyDirLimitEviction(pod, stats, kubelet, limitShare) ??
+      podEphemeralStorageLimitEviction(pod, stats, limitShare) ??
+      containerEphemeralStorageLimitEviction(pod, stats, dedicatedImageFs, kubelet, limitShare)
     if (found) exceeded.push(found)
   }
   return exceeded
@@ -113,18 +108,18 @@ function emptyDirLimitEviction(
   pod: Pod,
   { volumes }: PodStats,
   { isGateOn }: Kubelet,
-  share: number,
+  limitShare: number,
 ): StorageLimitExceeded | null {
   // The last statistic of a name counts.
   const byName = new Map(volumes.map(volume => [volume.name, volume]))
   for (const { name, emptyDir } of pod.volumes) {
     // The kernel enforces the size of such a volume: it can be full, and never above.
-    const isSkipped = share < 1 || isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')
+    const isSkipped = limitShare < 1 || isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')
     if (emptyDir?.isMemory && isSkipped) continue
     const limit = emptyDir?.sizeLimit
     if (!limit || signOf(limit) <= 0) continue
     const usedBytes = byName.get(name)?.usedBytes ?? null
-    if (usedBytes === null || !isAbove(usedBytes / share, limit)) continue
+    if (usedBytes === null || !isAbove(usedBytes / limitShare, limit)) continue
     return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: limitBytesOf(limit) }
   }
   return null
@@ -133,11 +128,11 @@ function emptyDirLimitEviction(
 function podEphemeralStorageLimitEviction(
   pod: Pod,
   stats: PodStats,
-  share: number,
+  limitShare: number,
 ): StorageLimitExceeded | null {
   const limit = ephemeralStorageLimit(pod)
   const usedBytes = stats.ephemeralStorageUsedBytes ?? 0
-  if (!limit || !isAbove(usedBytes / share, limit)) return null
+  if (!limit || !isAbove(usedBytes / limitShare, limit)) return null
   return { pod, limit: 'pod', what: pod.name, usedBytes, limitBytes: limitBytesOf(limit) }
 }
 
@@ -146,14 +141,14 @@ function containerEphemeralStorageLimitEviction(
   { containers }: PodStats,
   dedicatedImageFs: boolean,
   kubelet: Kubelet,
-  share: number,
+  limitShare: number,
 ): StorageLimitExceeded | null {
   const limits = containerLimits(pod, kubelet)
   if (!limits) return null
   for (const { name, logs, rootfs } of containers) {
     const limit = limits.get(name)
     const usedBytes = (logs.usedBytes ?? 0) + (dedicatedImageFs ? 0 : (rootfs.usedBytes ?? 0))
-    if (!limit || !isAbove(usedBytes / share, limit)) continue
+    if (!limit || !isAbove(usedBytes / limitShare, limit)) continue
     return { pod, limit: 'container', what: name, usedBytes, limitBytes: limitBytesOf(limit) }
   }
   return null

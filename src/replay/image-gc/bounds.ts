@@ -8,7 +8,7 @@
  * Left out      failed detections, and detections that ran more than a minute late
  */
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import type { KeptImage, Unknown } from '#model/prediction/prediction.ts'
+import type { KeptImage, Unknown } from '#model/prediction.ts'
 import {
   exactTime,
   lastRoundBy,

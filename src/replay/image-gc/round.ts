@@ -12,7 +12,7 @@
  * The unknown facts of two images are assumed independent.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { type TimeBounds, zeroTimeMs } from '#replay/times.ts'
 import type { AgeLimit, ImageGcPolicy } from './policy.ts'
@@ -112,11 +112,11 @@ const byLastUsedAndDetected = (a: RoundImage, b: RoundImage): number =>
 function imageOrder(columns: TimeColumns, isTieOrdered: boolean): ImageOrder {
   const byEarliest = sortedPlaces(columns.usedEarliest, columns.detectedEarliest)
   const byLatest = sortedPlaces(columns.usedLatest, columns.detectedLatest)
-  const compared = (place: number, other: number) =>
+  const compareImages = (place: number, other: number) =>
     comparedAtMost(columns, place, other) || (isTieOrdered ? place - other : 0)
   return {
-    least: makeTurns(byEarliest, byLatest, (other, place) => compared(place, other) > 0),
-    most: makeTurns(byLatest, byEarliest, (other, place) => compared(other, place) <= 0),
+    least: makeTurns(byEarliest, byLatest, (other, place) => compareImages(place, other) > 0),
+    most: makeTurns(byLatest, byEarliest, (other, place) => compareImages(other, place) <= 0),
   }
 }
 
@@ -151,7 +151,7 @@ export const areEqual = (inOrder: ImagesInOrder, a: number, b: number): boolean 
 
 /** Equal times keep the order of their places. Exact times are already in order, so the check for that is cheap. */
 function sortedPlaces(used: Float64Array, detected: Float64Array): Int32Array {
-  const inOrder = (a: number, b: number) =>
+  const compareTimes = (a: number, b: number) =>
     difference(timeAt(used, a), timeAt(used, b)) ||
     difference(timeAt(detected, a), timeAt(detected, b)) ||
     a - b
@@ -159,9 +159,9 @@ function sortedPlaces(used: Float64Array, detected: Float64Array): Int32Array {
   let isSorted = true
   for (let place = 0; place < places.length; place++) {
     places[place] = place
-    if (place > 0 && inOrder(place - 1, place) > 0) isSorted = false
+    if (place > 0 && compareTimes(place - 1, place) > 0) isSorted = false
   }
-  return isSorted ? places : places.sort(inOrder)
+  return isSorted ? places : places.sort(compareTimes)
 }
 
 /** Does not subtract: zero times are infinitely early, and equal to each other. */

@@ -3,7 +3,7 @@
  * layers, on CRI-O unpacked ones, and a shared layer counts once for each image. The disk holds each unpacked layer once.
  */
 import type { Unpacking } from '#facts/kubelet/unpacking.ts'
-import type { SpaceBounds } from '#model/prediction/prediction.ts'
+import type { SpaceBounds } from '#model/prediction.ts'
 import { snapshotsOf } from '#replay/ledger/image-space.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 
@@ -63,15 +63,15 @@ export function freedByOf(listed: readonly ListedImage[], space: ImageSpace): Fr
         unpacking.most * (size - unusedSize),
       (layerBytes ?? Number.POSITIVE_INFINITY) - unpacking.least * largestOther,
     )
-    const share = (all: number | null, ofUnused: number | null) => {
+    const freedShare = (all: number | null, ofUnused: number | null) => {
       if (isUnused && ofUnused !== null && listedUnusedBytes > 0)
         return (ofUnused * size) / listedUnusedBytes
       return all === null || listedBytes === 0 ? null : (all * size) / listedBytes
     }
     const packed = space.isPackedDiscarded === true ? 0 : size
-    const inodes = share(space.layerInodes, space.unusedInodes) ?? 0
+    const inodes = freedShare(space.layerInodes, space.unusedInodes) ?? 0
     const likely =
-      (share(layerBytes, unusedBytes) ?? size) + (space.isPackedDiscarded === false ? size : 0)
+      (freedShare(layerBytes, unusedBytes) ?? size) + (space.isPackedDiscarded === false ? size : 0)
     return {
       bytes: bounds(least, likely, most + packed),
       inodes: bounds(
@@ -109,16 +109,16 @@ export function imageSpaceOf(node: PreparedNode): ImageSpace {
     (summary?.pods ?? [])
       .flatMap(({ containers = [] }) => containers)
       .reduce((total, { rootfs }) => total + Math.max(0, rootfs?.[amount] ?? 0), 0)
-  const runtimeOf = (amount: 'usedBytes' | 'inodesUsed') => {
+  const runtimeUse = (amount: 'usedBytes' | 'inodesUsed') => {
     const used = imageFs?.[amount]
     // A runtime without containerd counts whole images.
     return used === undefined ? null : Math.max(0, used - writableUse(amount))
   }
   const layers = ['inUse', 'pinned', 'unused']
   return {
-    layerBytes: sumOf('bytes', ...layers) ?? runtimeOf('usedBytes'),
+    layerBytes: sumOf('bytes', ...layers) ?? runtimeUse('usedBytes'),
     measuredBytes: sumOf('bytes', 'inUse', 'unused'),
-    layerInodes: sumOf('inodes', ...layers) ?? runtimeOf('inodesUsed'),
+    layerInodes: sumOf('inodes', ...layers) ?? runtimeUse('inodesUsed'),
     unusedBytes: sumOf('bytes', 'unused'),
     unusedInodes: sumOf('inodes', 'unused'),
     unpacking,

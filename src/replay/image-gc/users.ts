@@ -11,9 +11,8 @@
 
 import { canonicalName } from '#model/input/image-reference.ts'
 import type { RuntimeContainer } from '#model/input/inspection.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import type { KnownImages, NodeInput } from '#model/input/node-input.ts'
-import type { Unknown } from '#model/prediction/prediction.ts'
+import type { KnownImages, KubernetesPod, NodeInput } from '#model/input/record.ts'
+import type { Unknown } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from '#replay/times.ts'

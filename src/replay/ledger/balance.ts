@@ -1,5 +1,5 @@
 /** Balances a ledger: the lines always add up to the used bytes, whatever was measured. */
-import type { FilesystemLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
+import type { FilesystemLedger, LedgerLine } from '#model/prediction.ts'
 
 /** A line before the remainder is known. `bytes` outside its bounds is moved into them. */
 export type Entry = Pick<LedgerLine, 'holder' | 'bytes' | 'source'> &

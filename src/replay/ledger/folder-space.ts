@@ -3,7 +3,7 @@
 import { gibibyte } from '#base/units.ts'
 import { containerOfVolumes, isImageVolume } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
-import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderPart } from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
 import { hostPathOwner, ownersByContainer, type PodsByUid, volumeOwner } from './owners.ts'

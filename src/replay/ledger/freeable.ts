@@ -1,7 +1,12 @@
 /** Bytes that can be freed without loss, and bytes that thresholds keep unusable. */
 
-import type { DiskHolder, FilesystemLedger, Freeable } from '#model/prediction/disk-ledger.ts'
-import type { EvictionPrediction, NodePrediction } from '#model/prediction/prediction.ts'
+import type {
+  DiskHolder,
+  EvictionPrediction,
+  FilesystemLedger,
+  Freeable,
+  NodePrediction,
+} from '#model/prediction.ts'
 import { deadContainers } from '#replay/container-gc.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { imagesDisk, mostPackedBytes, sizesByGroup } from './image-space.ts'

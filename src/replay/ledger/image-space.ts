@@ -3,7 +3,7 @@
  * sizes of the images. The runtime's bytes are all snapshots: also those that no image and no container needs.
  */
 import type { HostDiskUse } from '#model/input/inspection.ts'
-import type { FilesystemLedger } from '#model/prediction/disk-ledger.ts'
+import type { FilesystemLedger } from '#model/prediction.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
@@ -58,15 +58,15 @@ export function snapshotsOf(node: PreparedNode): Snapshots | undefined {
         )
   if (over <= 0) return snapshots
   const inodes = Math.round(((unused.inodes ?? 0) * over) / unused.bytes)
-  const moved = (use: SnapshotUse, { bytes, inodes: all }: Amount, sign: 1 | -1) => ({
+  const withMoved = (use: SnapshotUse, { bytes, inodes: all }: Amount, sign: 1 | -1) => ({
     use,
     bytes: bytes + sign * over,
     inodes: (all ?? 0) + sign * inodes,
   })
   return [
     ...snapshots.filter(({ use }) => use !== 'unused' && use !== 'leftover'),
-    moved('unused', unused, -1),
-    moved('leftover', leftover, 1),
+    withMoved('unused', unused, -1),
+    withMoved('leftover', leftover, 1),
   ]
 }
 
@@ -80,7 +80,7 @@ function measuredEntries(node: PreparedNode, snapshots: Snapshots): Entry[] {
   const unused = spaceOf('unused').bytes
   // Layers do not show that their image is pinned, so unused layers are split by the sizes in the CRI.
   const sizes = sizesByGroup(node, image => image.users.length === 0 && !isSandboxImage(image))
-  const pinnedShare = share(sizes?.['images-pinned'] ?? 0, sizes?.['images-unused'] ?? 0)
+  const pinnedShare = shareOfSum(sizes?.['images-pinned'] ?? 0, sizes?.['images-unused'] ?? 0)
   const pinned = Math.round(unused * pinnedShare)
   const isSplit = pinned > 0 && pinned < unused
   const isMoved = snapshots !== node.host?.diskUse?.snapshots && unused > 0
@@ -245,4 +245,4 @@ export function groupOf({ isPinned, users }: StoredImage): ImageGroup {
   return users.length > 0 ? 'images-in-use' : 'images-unused'
 }
 
-const share = (part: number, other: number) => (part === 0 ? 0 : part / (part + other))
+const shareOfSum = (part: number, other: number) => (part === 0 ? 0 : part / (part + other))

@@ -3,11 +3,10 @@
  * everything that only the node can report.
  */
 
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
-import type { FilesystemState, NodePrediction } from '#model/prediction/prediction.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import type { FilesystemState, NodeLedger, NodePrediction } from '#model/prediction.ts'
 import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { balanceLedger, type Entry } from './balance.ts'

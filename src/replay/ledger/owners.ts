@@ -1,17 +1,8 @@
 /** Owners of disk space among the pods that the API lists for the node. What a node reports of any other pod has no owner. */
 
 import { isHostLog, logFolder, sharedFolders } from '#facts/host-folders.ts'
-import {
-  type ContainerStatus,
-  isVolumeWritable,
-  type KubernetesPod,
-} from '#model/input/kubernetes.ts'
-import {
-  containerOwner,
-  type HolderOwner,
-  type PodHolder,
-  podOwner,
-} from '#model/prediction/disk-ledger.ts'
+import { type ContainerStatus, isVolumeWritable, type KubernetesPod } from '#model/input/record.ts'
+import { containerOwner, type HolderOwner, type PodHolder, podOwner } from '#model/prediction.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 
 export type PodsByUid = ReadonlyMap<string, KubernetesPod>

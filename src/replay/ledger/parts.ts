@@ -1,11 +1,10 @@
 /** The largest parts of each holder, with owner and place. */
 
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
 import type { HostDiskUse, RuntimeContainer } from '#model/input/inspection.ts'
-import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import type { FilesystemStats } from '#model/input/node-input.ts'
+import { controllerOf, type FilesystemStats, type KubernetesPod } from '#model/input/record.ts'
 import {
   containerOwner,
   type DiskHolder,
@@ -13,7 +12,7 @@ import {
   type HolderOwner,
   type HolderPart,
   podOwner,
-} from '#model/prediction/disk-ledger.ts'
+} from '#model/prediction.ts'
 import { countOf } from '#replay/counters.ts'
 import { imagesOfReference } from '#replay/image-gc/users.ts'
 import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
@@ -329,13 +328,13 @@ function partsOfImages(node: PreparedNode, filesystems: readonly FilesystemLedge
     const { names, users } = image
     const sizeBytes = image.sizeBytes ?? 0
     const ofHolder = disk?.lines.find(line => line.holder === holder)
-    const unpacked = (multiple: number) =>
+    const unpackedBytes = (multiple: number) =>
       Math.min(Math.round(multiple * sizeBytes), ofHolder?.highBytes ?? mostUnlisted, usedBytes)
     return {
       holder,
       filesystem,
-      lowBytes: unpacked(node.unpacking.least),
-      highBytes: unpacked(node.unpacking.most),
+      lowBytes: unpackedBytes(node.unpacking.least),
+      highBytes: unpackedBytes(node.unpacking.most),
       inodes: null,
       place: null,
       owner: {

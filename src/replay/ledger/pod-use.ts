@@ -1,16 +1,15 @@
 /** Local storage of each pod with kubelet statistics. */
 
 import { type Quantity, quantityNumber } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
-import { controllerOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import type { FilesystemStats, PodSummary } from '#model/input/node-input.ts'
 import {
-  addUse,
-  type GroupDiskUse,
-  listedOwners,
-  type PodDiskUse,
-} from '#model/prediction/disk-ledger.ts'
+  controllerOf,
+  type FilesystemStats,
+  type KubernetesPod,
+  type PodSummary,
+} from '#model/input/record.ts'
+import { addUse, type GroupDiskUse, listedOwners, type PodDiskUse } from '#model/prediction.ts'
 import { countOf } from '#replay/counters.ts'
 import { containerStatusesOf, type Pod } from '#replay/pods/pod.ts'
 import type { PreparedNode } from '#replay/prepare.ts'

@@ -8,12 +8,7 @@
  */
 
 import { once } from '#base/once.ts'
-import type {
-  ContainerSummary,
-  FilesystemStats,
-  PodSummary,
-  Summary,
-} from '#model/input/node-input.ts'
+import type { ContainerSummary, FilesystemStats, PodSummary, Summary } from '#model/input/record.ts'
 import { availableOf, countOf } from '#replay/counters.ts'
 import type { Pod } from './pod.ts'
 
@@ -122,7 +117,7 @@ function podStats(raw: PodSummary): PodStats {
 }
 
 function malformedResources(raw: PodSummary): readonly MeasuredResource[] {
-  const isAny = (field: 'usedBytes' | 'inodesUsed') =>
+  const isAnyMalformed = (field: 'usedBytes' | 'inodesUsed') =>
     isMalformed(raw['ephemeral-storage']?.[field]) ||
     raw.containers?.some(
       ({ rootfs, logs }) => isMalformed(rootfs?.[field]) || isMalformed(logs?.[field]),
@@ -130,8 +125,8 @@ function malformedResources(raw: PodSummary): readonly MeasuredResource[] {
     raw.volume?.some(volume => isMalformed(volume[field])) === true
   const malformed: MeasuredResource[] = []
   if (isMalformed(raw.memory?.workingSetBytes)) malformed.push('memory')
-  if (isAny('usedBytes')) malformed.push('ephemeral-storage')
-  if (isAny('inodesUsed')) malformed.push('inodes')
+  if (isAnyMalformed('usedBytes')) malformed.push('ephemeral-storage')
+  if (isAnyMalformed('inodesUsed')) malformed.push('inodes')
   if (isMalformed(raw.process_stats?.process_count)) malformed.push('pids')
   return malformed
 }

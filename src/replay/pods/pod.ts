@@ -7,7 +7,7 @@ import type {
   ContainerStatus,
   KubernetesPod,
   VolumeSource,
-} from '#model/input/kubernetes.ts'
+} from '#model/input/record.ts'
 
 /** By resource name: `memory`, `ephemeral-storage`, … */
 export type ResourceList = ReadonlyMap<string, Quantity>

@@ -83,7 +83,7 @@ const clockStepMs = 30_000
 
 function assumptionsOfKnownStart(start: TimeBounds, nowMs: number): Assumption[] {
   const loop = { start, periodMs: imageGcPeriodMs }
-  const clock = (share: number) => {
+  const roundClock = (share: number) => {
     const roundMs = (index: number) => {
       const { earliestMs, latestMs } = roundOf(loop, index)
       return Math.round(earliestMs + share * (latestMs - earliestMs))
@@ -93,12 +93,12 @@ function assumptionsOfKnownStart(start: TimeBounds, nowMs: number): Assumption[]
     return { roundMs, firstRound }
   }
   const startupMs = start.latestMs - start.earliestMs
-  const likely = clock(startupMs === 0 ? 0 : Math.min(1, likelyStartupMs / startupMs))
+  const likely = roundClock(startupMs === 0 ? 0 : Math.min(1, likelyStartupMs / startupMs))
   const steps = Math.ceil(roundWidthMs(loop, nowMs) / clockStepMs)
-  const between = sharesOf(steps).slice(1, -1).map(clock)
+  const between = sharesOf(steps).slice(1, -1).map(roundClock)
   return [
     { ...likely, ...usual },
-    ...[clock(0), clock(1)].flatMap(one =>
+    ...[roundClock(0), roundClock(1)].flatMap(one =>
       coursesOf(freesSteps, phases).map(course => ({ ...one, ...course })),
     ),
     ...between.flatMap(one =>

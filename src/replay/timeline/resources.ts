@@ -1,7 +1,7 @@
 /** Resources that can run out on a node: bytes and inodes of filesystems, memory, processes. */
 
-import type { FilesystemName, Fill, FillTarget } from '#model/plan/what-if.ts'
-import type { NodeCondition, Observation, Signal } from '#model/prediction/prediction.ts'
+import type { FilesystemName, Fill, FillTarget } from '#model/plan.ts'
+import type { NodeCondition, Observation, Signal } from '#model/prediction.ts'
 import { type DiskLayout, type Observations, placementOf } from '#replay/eviction/observations.ts'
 import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'

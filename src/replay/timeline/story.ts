@@ -16,7 +16,7 @@ import {
   podCleanupTimeoutMs,
 } from '#facts/kubelet/periods.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
-import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction/prediction.ts'
+import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
 import {
   type Eviction,
@@ -184,7 +184,7 @@ function run(world: World, mostSteps: number) {
     if (passed.outcome.candidates.length > 0) world.steps += world.pods.length + world.images.size
     if (world.steps > mostSteps) world.endMs = nextMs
     const isMet = state.firstObserved.length > 0
-    if (wasMet && !isMet) push(world, `recovered ${world.lastEvicted}`, recovery(world))
+    if (wasMet && !isMet) push(world, `recovered ${world.lastEvicted}`, recoveryEvent(world))
     wasMet = isMet
     passMs = isReclaimOver(world, passed.outcome)
       ? nextRoundMs(world) + 1
@@ -246,7 +246,7 @@ function nextPassMs(world: World, state: EvictionState, pauseMs: number) {
   const { nowMs, assumption } = world
   const isCalm = state.firstObserved.length === 0
   const gridMs = nowMs + pauseMs
-  const dueMs = Math.min(...dueTimes(world, state))
+  const dueMs = Math.min(...dueTimesMs(world, state))
   if (pauseMs !== evictionMonitoringPeriodMs) return gridMs
   // The first pass after an image GC round sees its changes.
   const untilMs = Math.max(nowMs + 1, Math.min(dueMs, nextRoundMs(world) + 1))
@@ -265,7 +265,7 @@ function nextPassMs(world: World, state: EvictionState, pauseMs: number) {
 }
 
 /** When thresholds begin to be met, their grace periods end, and conditions end. */
-function dueTimes({ resources, nowMs, input }: World, state: EvictionState) {
+function dueTimesMs({ resources, nowMs, input }: World, state: EvictionState) {
   const times: number[] = []
   for (const threshold of state.thresholds) {
     const resource = resources.get(threshold.signal)
@@ -445,7 +445,7 @@ function evictionPass(world: World, state: EvictionState) {
     })
   for (const eviction of outcome.evictions) evict(world, eviction)
   pushConditions(state.conditions, outcome.conditions, false)
-  return { state: after, outcome, pauseMs: pauseAfter(outcome.evictions, world.assumption) }
+  return { state: after, outcome, pauseMs: pauseAfterMs(outcome.evictions, world.assumption) }
 }
 
 type Collected = Omit<
@@ -517,13 +517,13 @@ function usageOf(pod: Pod, podStats: PodStatsIndex) {
   const local = volumes.filter(({ name }) => localNames.has(name))
   const layers = containers.map(({ rootfs }) => rootfs)
   const files = [...containers.map(({ logs }) => logs), ...local]
-  const totals = (all: readonly { usedBytes: number | null; inodesUsed: number | null }[]) => ({
+  const sumUse = (all: readonly { usedBytes: number | null; inodesUsed: number | null }[]) => ({
     bytes: sum(all.map(({ usedBytes }) => usedBytes)),
     inodes: sum(all.map(({ inodesUsed }) => inodesUsed)),
   })
   return {
-    layers: totals(layers),
-    files: totals(files),
+    layers: sumUse(layers),
+    files: sumUse(files),
     memoryBytes: sum([stats?.memory?.workingSetBytes ?? null]),
     processes: sum([stats?.processCount ?? null]),
   }
@@ -539,7 +539,7 @@ const sum = (values: readonly (number | null)[]) =>
  * Replays       pkg/kubelet/eviction/eviction_manager.go  Start, evictPod, waitForPodsCleanup;  pkg/kubelet/pod_workers.go  killPodNow
  * Kept exactly  pods are killed one after another, each within its timeout; then the kubelet waits once for their clean-up, for 30 s at most
  */
-function pauseAfter(evictions: readonly Eviction[], { cleanupShare }: Assumption) {
+function pauseAfterMs(evictions: readonly Eviction[], { cleanupShare }: Assumption) {
   if (evictions.length === 0) return evictionMonitoringPeriodMs
   if (cleanupShare === null)
     return podCleanupPollMs + sum(evictions.map(one => one.gracePeriodSeconds * 1000))
@@ -550,7 +550,7 @@ function pauseAfter(evictions: readonly Eviction[], { cleanupShare }: Assumption
 // Events
 
 /** The recovery event, with the available bytes of the fullest disk. */
-function recovery({ resources }: World): TimelineDetail {
+function recoveryEvent({ resources }: World): TimelineDetail {
   const disks = (['nodefs.available', 'imagefs.available'] as const).flatMap(
     signal => resources.get(signal) ?? [],
   )

@@ -2,7 +2,7 @@
  * CSV by RFC 4180: one line for each finding, waived finding, unknown outcome and unread node or
  * cluster. The column `state` names this kind. Spreadsheets read no cell as a formula.
  */
-import type { Finding } from '#model/finding/finding.ts'
+import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { evidenceLines, fixLines, lineText, nameText } from '#report/parts/findings.ts'

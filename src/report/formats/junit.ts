@@ -3,12 +3,7 @@
  * Waived findings are skipped, with their reason. An unread node or cluster is an error. A rule
  * passes only if all its outcomes were decided; an undecided rule has no test case.
  */
-import type {
-  ClusterResult,
-  Finding,
-  FindingsDocument,
-  NotAudited,
-} from '#model/finding/finding.ts'
+import type { ClusterResult, Finding, FindingsDocument, NotAudited } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import {

@@ -2,7 +2,7 @@
  * Markdown for a pull request comment, most important findings first. Findings beyond GitHub's
  * limit are only counted.
  */
-import { type Finding, severities } from '#model/finding/finding.ts'
+import { type Finding, severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { english } from '#report/languages/language.ts'

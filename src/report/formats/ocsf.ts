@@ -5,13 +5,7 @@
  */
 
 import { hash } from 'node:crypto'
-import type {
-  Confidence,
-  Finding,
-  NodeSample,
-  NotAudited,
-  Severity,
-} from '#model/finding/finding.ts'
+import type { Confidence, Finding, NodeSample, NotAudited, Severity } from '#model/finding.ts'
 import { isRepaired, type PastFinding } from '#model/history.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { AuditReport } from '#model/report.ts'

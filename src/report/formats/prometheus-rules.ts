@@ -4,7 +4,7 @@
  */
 
 import { stringify } from 'yaml'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { groupLabels, type Subject } from '#model/input/record.ts'
 import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
 import type { Format } from '#report/format.ts'
@@ -55,8 +55,8 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
   const { group, imageGcUsedPercent, evictions, differing } = levels
   const name = group ? `${group.kind} ${nameText(group.name)}` : 'nodes without a group'
   const labels = {
-    cluster: template(cluster),
-    group: template(name),
+    cluster: escapeTemplate(cluster),
+    group: escapeTemplate(name),
     ...(levels.layout && { layout: levels.layout.id }),
   }
   const varied =
@@ -65,8 +65,8 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
       : ''
   const gc = imageGcUsedPercent && {
     alert: 'HighwaterImageGCNotEnough',
-    expr: onNodes(
-      `100 - 100 * ${filesystem('avail_bytes', cluster, levels.imagefs)} / ${filesystem('size_bytes', cluster, levels.imagefs)}`,
+    expr: cohortExpression(
+      `100 - 100 * ${filesystemSelector('avail_bytes', cluster, levels.imagefs)} / ${filesystemSelector('size_bytes', cluster, levels.imagefs)}`,
       `> ${imageGcUsedPercent.alertAt}`,
       cluster,
       levels,
@@ -74,10 +74,10 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
     for: gcHold,
     labels: { ...labels, severity: 'warning' },
     annotations: {
-      summary: template(`Image GC does not keep up on {{ $labels.node }} (${name})`, [
+      summary: escapeTemplate(`Image GC does not keep up on {{ $labels.node }} (${name})`, [
         '{{ $labels.node }}',
       ]),
-      description: template(
+      description: escapeTemplate(
         `Image GC starts above ${imageGcUsedPercent.startsAbove} % used and has had two rounds: it finds too little to delete.${
           imageGcUsedPercent.isAfterEviction
             ? ' On these nodes eviction comes first: see rule eviction-before-image-gc.'
@@ -89,13 +89,15 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
   return [
     ...(gc ? [gc] : []),
     ...evictions.map(({ signal, on, limit }) => {
-      const avail = filesystem('avail_bytes', cluster, on)
+      const avail = filesystemSelector('avail_bytes', cluster, on)
       const left =
-        'percent' in limit ? `100 * ${avail} / ${filesystem('size_bytes', cluster, on)}` : avail
+        'percent' in limit
+          ? `100 * ${avail} / ${filesystemSelector('size_bytes', cluster, on)}`
+          : avail
       const shown = 'percent' in limit ? `${limit.percent} %` : `${limit.bytes} bytes`
       return {
         alert: 'HighwaterEvictionThresholdMet',
-        expr: onNodes(
+        expr: cohortExpression(
           left,
           `< ${'percent' in limit ? limit.percent : limit.bytes}`,
           cluster,
@@ -104,10 +106,10 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
         for: evictionHold,
         labels: { ...labels, signal, severity: 'critical' },
         annotations: {
-          summary: template(`Pods are being evicted on {{ $labels.node }} (${name})`, [
+          summary: escapeTemplate(`Pods are being evicted on {{ $labels.node }} (${name})`, [
             '{{ $labels.node }}',
           ]),
-          description: template(
+          description: escapeTemplate(
             `Less than ${shown} is available, the hard threshold of ${signal}, and what the kubelet collected was not enough: it evicts pods.${varied}`,
           ),
         },
@@ -122,7 +124,7 @@ function rulesOf(cluster: string, levels: AlertLevels): object[] {
  */
 const clusterMatcher = (cluster: string) => `cluster=~${promqlString(`${quotedMeta(cluster)}|`)}`
 
-const filesystem = (what: string, cluster: string, mountpoints: string[]) =>
+const filesystemSelector = (what: string, cluster: string, mountpoints: string[]) =>
   `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${promqlString(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
 
 /** The node of each instance of node_exporter: an instance is often an address. */
@@ -136,9 +138,9 @@ function blindRule(cluster: string): object {
     alert: 'HighwaterAlertsBlind',
     expr: `absent(${nodes}) or count(${nodes}) unless count(${nodes} and on (cluster, node) ${nodeOfInstance(cluster)})`,
     for: gcHold,
-    labels: { cluster: template(cluster), severity: 'warning' },
+    labels: { cluster: escapeTemplate(cluster), severity: 'warning' },
     annotations: {
-      summary: template(`Disk alerts of ${cluster} see no node`),
+      summary: escapeTemplate(`Disk alerts of ${cluster} see no node`),
       description:
         'kube_node_info of kube-state-metrics and node_uname_info of node_exporter have no node in common: nodename is not the name of a node, or one of them is not scraped.',
     },
@@ -149,7 +151,7 @@ const labelOf = (group: Subject) =>
   groupLabels.find(([, kind]) => kind === group.kind)?.[0] ?? group.kind
 
 /** The fullest mount of each node that belongs to the cohort. */
-function onNodes(
+function cohortExpression(
   expression: string,
   comparison: string,
   cluster: string,
@@ -161,7 +163,7 @@ function onNodes(
     : `kube_node_info{${clusterMatcher(cluster)},node=~${promqlString(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
   // Selects nodes by mount point, not by name, so that the rule also covers future nodes.
   const alike = layout
-    ? ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
+    ? ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystemSelector('size_bytes', cluster, layout.ownMounts)}`
     : ''
   return `${aggregate} by (cluster, node) ((${expression}${alike}) * on (cluster, instance) group_left (node) ${nodeOfInstance(cluster)}) ${comparison} and on (cluster, node) ${members}`
 }
@@ -184,9 +186,9 @@ const invisible = /[\p{C}\p{Zl}\p{Zp}]/gu
 const quotedMeta = (text: string) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')
 
 /** Labels and annotations are Go templates: template syntax in foreign text is escaped. */
-function template(text: string, meant: string[] = []): string {
+function escapeTemplate(text: string, meant: string[] = []): string {
   const [first, ...rest] = meant
   if (first === undefined) return text.replace(/\{\{/g, '{{ "{{" }}')
   const at = text.indexOf(first)
-  return `${template(text.slice(0, at))}${first}${template(text.slice(at + first.length), rest)}`
+  return `${escapeTemplate(text.slice(0, at))}${first}${escapeTemplate(text.slice(at + first.length), rest)}`
 }

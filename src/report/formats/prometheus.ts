@@ -4,8 +4,8 @@
  * value has no sample; the number of nodes with unknown values is a metric.
  */
 
-import { by } from '#base/text/text-order.ts'
-import { type FindingsDocument, severities } from '#model/finding/finding.ts'
+import { by } from '#base/text.ts'
+import { type FindingsDocument, severities } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import { nameText, utcTime } from '#report/parts/findings.ts'

@@ -3,7 +3,7 @@
  * suppression. Unread nodes are notifications of the invocation. Undecided rules are only counted,
  * in the clusters' `outcomes`.
  */
-import type { Finding, Severity } from '#model/finding/finding.ts'
+import type { Finding, Severity } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import {

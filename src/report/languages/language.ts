@@ -1,7 +1,7 @@
 /** A language for the views: its messages, and how it shows numbers and foreign texts. */
 
 import { once } from '#base/once.ts'
-import type { RuleDocs } from '#model/finding/finding.ts'
+import type { RuleDocs } from '#model/finding.ts'
 import type { LanguageId } from '#model/language.ts'
 import {
   type Fold,

@@ -3,9 +3,9 @@
  * if there is no earlier run.
  */
 
-import { by } from '#base/text/text-order.ts'
-import type { Change, Ending } from '#model/finding/delta.ts'
-import { type Finding, type NotAudited, type Severity, severities } from '#model/finding/finding.ts'
+import { by } from '#base/text.ts'
+import type { Change, Ending } from '#model/delta.ts'
+import { type Finding, type NotAudited, type Severity, severities } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport, Delivery, HiddenFinding, ReportedRun, RunBefore } from '#model/report.ts'
 import { english, type Language } from '#report/languages/language.ts'
@@ -45,7 +45,7 @@ export interface MailChanges {
 }
 
 const lastKinds: ListedFinding['kind'][] = ['unchanged', 'better', 'waivedSince']
-const place = ({ kind }: ListedFinding): number => lastKinds.indexOf(kind) + 1
+const kindRank = ({ kind }: ListedFinding): number => lastKinds.indexOf(kind) + 1
 
 export function mailChanges(
   { document: { findings, waived, delta }, before }: AuditReport,
@@ -85,7 +85,7 @@ export function mailChanges(
         kind: kindOf(finding),
         why: [...(returned.get(finding.id) ?? []), ...(changed.get(finding.id)?.why ?? [])],
       }))
-      .toSorted((a, b) => place(a) - place(b)),
+      .toSorted((a, b) => kindRank(a) - kindRank(b)),
     ended,
     hidden,
     absent: absentText(before, language),
@@ -124,7 +124,7 @@ function countsOf(
   { words: { changes } }: Language,
 ): string[] {
   const texts = changes.counts
-  const kindCount = (of: ChangeKind) => found.filter(kind => kind === of).length
+  const kindCount = (wanted: ChangeKind) => found.filter(kind => kind === wanted).length
   const endedAs = (...ways: Ending[]) => ended.filter(({ ended: how }) => ways.includes(how)).length
   const lost = hidden.filter(({ isNew }) => isNew)
   const critical = lost.filter(({ severity }) => severity === 'critical').length

@@ -2,7 +2,7 @@
  * Severity in a mail: a shape and a colour beside the word. Mail programs can drop style sheets, so
  * each mark has its colour inline.
  */
-import type { Severity } from '#model/finding/finding.ts'
+import type { Severity } from '#model/finding.ts'
 import type { MarkKind } from '#report/parts/gauge.ts'
 import type { SegmentKind } from '#report/parts/segment-kind.ts'
 

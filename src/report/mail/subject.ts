@@ -1,5 +1,5 @@
 /** The subject of a mail: the verdict, what changed, and where, in one line. */
-import type { Finding, FindingsDocument } from '#model/finding/finding.ts'
+import type { Finding, FindingsDocument } from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
 import { tallyTexts, worstFirst } from '#report/parts/findings.ts'
 import type { MailChanges } from './changes.ts'
@@ -39,7 +39,7 @@ export function mailSubject(
         ? verdictOf(findings, clusters.length, changes, { evicting, first, shown, language })
         : words.empty(
             headline,
-            someOf(changes.counts, Math.min(shown, shownCounts), language) || null,
+            shortList(changes.counts, Math.min(shown, shownCounts), language) || null,
             scope,
           )
     const signed = words.signed(verdict, from)
@@ -78,18 +78,18 @@ function verdictOf(
   if (since !== null && counts.length > 0)
     return words.changed(
       word,
-      someOf(counts, Math.min(shown, shownCounts), language),
+      shortList(counts, Math.min(shown, shownCounts), language),
       findings.length,
       where,
     )
   return (since === null ? words.first : words.nothingNew)(
     word,
-    [someOf(tallyTexts(findings, language), shown, language)],
+    [shortList(tallyTexts(findings, language), shown, language)],
     where,
   )
 }
 
-const someOf = (counts: string[], shown: number, { words }: Language) =>
+const shortList = (counts: string[], shown: number, { words }: Language) =>
   counts.length > shown ? words.subject.andSo(counts.slice(0, shown)) : words.list(counts)
 
 /** The name of the affected cluster if there is only one with a short name; else their number. */

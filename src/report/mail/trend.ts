@@ -1,6 +1,6 @@
 /** The trend of a week in one sentence, because a mail has no charts. */
 import { dayMs } from '#base/units.ts'
-import { severities } from '#model/finding/finding.ts'
+import { severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { fleetDays, type TrendDay, totalOf } from '#report/parts/trends.ts'

@@ -1,7 +1,7 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
-import { type Finding, severities } from '#model/finding/finding.ts'
-import type { GarbageRow } from '#model/finding/garbage-overview.ts'
+import type { GarbageRow } from '#model/cluster-garbage.ts'
+import { type Finding, severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type Shown, worstFirst } from '#report/parts/findings.ts'
@@ -121,8 +121,8 @@ function coverageText(
 ) {
   const asked = clusters.flatMap(({ coverage }) => coverage.clusterGc ?? [])
   if (asked.length === 0) return words.notLooked
-  const sum = (of: (one: (typeof asked)[number]) => number) =>
-    asked.reduce((total, one) => total + of(one), 0)
+  const sum = (amountOf: (one: (typeof asked)[number]) => number) =>
+    asked.reduce((total, one) => total + amountOf(one), 0)
   return words.coverage(
     asked.length,
     clusters.length > asked.length ? clusters.length : null,

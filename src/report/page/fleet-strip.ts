@@ -59,7 +59,6 @@ export function fleetStrip(nodes: readonly GaugedNode[], anchorOf: AnchorOf, lan
     ...ladder,
     bottom,
     title: words.title(
-      places.filter(({ state }) => state !== 'calm').length,
       places.length,
       places.filter(
         ({ headroomPercent: left }) => left !== null && left >= 0 && left < closePercent,

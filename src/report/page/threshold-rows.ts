@@ -1,7 +1,7 @@
 /** The rows of a cohort's table. Each setting has one row, and one more row for each other value that some nodes have. */
 
 import { durationMs } from '#base/go/duration.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import {
   canBeMet,
   type EvaluatedThreshold,
@@ -10,7 +10,7 @@ import {
   settableSignals,
   sisterSignal,
   type ThresholdOrigin,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import { type AuditedNode, type ImageGcSetting, imageGcFields } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {

@@ -1,7 +1,7 @@
 /** Eviction thresholds and settings of image GC on the page: a table for each cohort of nodes. */
 
-import { by, byText } from '#base/text/text-order.ts'
-import { isWatched } from '#model/prediction/prediction.ts'
+import { by, byText } from '#base/text.ts'
+import { isWatched } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -76,7 +76,7 @@ function assess(cohort: Cohort, language: Language) {
 
 const mostTroubled = (a: Assessed, b: Assessed) =>
   b.unwatched.size - a.unwatched.size ||
-  nodesWith(b.unwatched) - nodesWith(a.unwatched) ||
+  mostUnwatchedNodes(b.unwatched) - mostUnwatchedNodes(a.unwatched) ||
   b.variants.length - a.variants.length ||
   b.unread.length - a.unread.length ||
   b.members.length - a.members.length ||
@@ -143,7 +143,7 @@ function flagsOf(
   { members, unwatched, variants, unread }: Assessed,
   { words: { thresholds: words } }: Language,
 ) {
-  const nodes = nodesWith(unwatched)
+  const nodes = mostUnwatchedNodes(unwatched)
   const flagIf = (isRaised: boolean, flag: string, isBad = false) =>
     isRaised ? [{ flag, isBad }] : []
   const unwatchedText = words.unwatched(
@@ -157,7 +157,7 @@ function flagsOf(
   ]
 }
 
-const nodesWith = (unwatched: Assessed['unwatched']) => Math.max(0, ...unwatched.values())
+const mostUnwatchedNodes = (unwatched: Assessed['unwatched']) => Math.max(0, ...unwatched.values())
 
 const variantText = (nodes: Variant, index: number, language: Language) =>
   language.words.thresholds.variant(

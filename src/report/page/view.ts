@@ -1,7 +1,7 @@
 /** Computes everything that the page shows. Templates only place the values. */
 
-import { by } from '#base/text/text-order.ts'
-import type { ClusterResult, UnknownOutcome } from '#model/finding/finding.ts'
+import { by } from '#base/text.ts'
+import type { ClusterResult, UnknownOutcome } from '#model/finding.ts'
 import { plainClusterName, type ReadMode, readModes, type Subject } from '#model/input/record.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { englishTag, type Language } from '#report/languages/language.ts'
@@ -70,7 +70,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const rows = withSteps(outlook, found, language).map(row => {
     return { ...row, anchor: fleet.anchorOf(row.node), bar: smallBar(row.node, report, language) }
   })
-  const ofNode = (one: NonNullable<typeof ledgers>['nodes'][number]) => {
+  const nodeView = (one: NonNullable<typeof ledgers>['nodes'][number]) => {
     const nodeAnchor = fleet.anchorOf(one.node)
     const anchor = nodeAnchor?.replace(/^node-/, 'disk-') ?? null
     return { ...one, anchor, nodeAnchor, bar: smallBar(one.node, report, language) }
@@ -95,7 +95,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     kinds: kindLegend(segmentKinds, language),
     changes: changesView(report, on),
     clusters: clustersView(report, groups, language),
-    ledgers: ledgers ? { ...ledgers, nodes: ledgers.nodes.map(ofNode) } : null,
+    ledgers: ledgers ? { ...ledgers, nodes: ledgers.nodes.map(nodeView) } : null,
     findings: findingsView(sorted, { ...on, causeOf: causeLinks(found, language) }),
     plan: planView(report.plan ?? null, language),
     notices: noticesView(report.notices, language),

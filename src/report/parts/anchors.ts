@@ -1,6 +1,6 @@
 /** Anchors of findings and rules on the page. */
 
-import type { Finding } from '#model/finding/finding.ts'
+import type { Finding } from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
 
 /** Maximum number of findings with details; further findings are only rows. */

@@ -1,16 +1,23 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
-import { nodeKey } from '#base/text/node-key.ts'
-import { type Cause, type Step, type WorldEvent, wholeFile } from '#model/finding/cause.ts'
-import type { CauseGroup, CauseSetting, Finding } from '#model/finding/finding.ts'
-import { fullestOf } from '#model/prediction/disk-ledger.ts'
+import { nodeKey } from '#base/text.ts'
+import {
+  type Cause,
+  type CauseGroup,
+  type CauseSetting,
+  type Finding,
+  type Step,
+  type WorldEvent,
+  wholeFile,
+} from '#model/finding.ts'
 import {
   conditionOf,
   type Filesystems,
+  fullestOf,
   type NodeCondition,
   type Signal,
   sisterSignal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { PageAnchors } from './anchors.ts'
@@ -70,13 +77,25 @@ const limits = { settings: 2, others: 2, findings: 20, seen: 400, nodes: 8 }
 export interface FoundCause extends Omit<CauseGroup, 'findings'> {
   /** Worst first. */
   findings: Finding[]
+  /** Of other causes: each gives the size of a disk for its nodes. */
+  sizes?: Finding[]
 }
 
 /** The causes of the document's findings. */
 function foundCauses({ document }: AuditReport): FoundCause[] {
   const byId = new Map(document.findings.map(finding => [finding.id, finding]))
+  const devices = document.findings.filter(
+    ({ cause, steps }) =>
+      cause.kind === 'device' &&
+      (cause.declaredBytes ?? cause.peerBytes ?? null) !== null &&
+      steps.some(({ action }) => action.id === 'larger-disk'),
+  )
   return (document.causes ?? [])
-    .map(cause => ({ ...cause, findings: cause.findings.flatMap(id => byId.get(id) ?? []) }))
+    .map(cause => ({
+      ...cause,
+      findings: cause.findings.flatMap(id => byId.get(id) ?? []),
+      sizes: devices.filter(({ id }) => !cause.findings.includes(id)),
+    }))
     .filter(({ findings }) => findings.length > 0)
 }
 
@@ -127,7 +146,7 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
   const byName = new Map(nodes.map(node => [nodeKey(node.cluster, node.identity.name), node]))
   const gapOf = (cluster: string, name: string) => {
     const index = causes.findIndex(({ cause, findings }) =>
-      cause.kind === 'unread' ? findings.some(one => isOn(one, cluster, name)) : false,
+      cause.kind === 'unread' ? findings.some(one => isFindingOn(one, cluster, name)) : false,
     )
     return index < 0 ? null : language.count(index + 1)
   }
@@ -142,7 +161,7 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
-        name: named(line(name, nameLimit), byName.get(key), language),
+        name: nameWithDiskUse(line(name, nameLimit), byName.get(key), language),
         held: heldOn(byName.get(key), language),
         gap: gapOf(cluster, name),
       }))
@@ -167,7 +186,11 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
 const fullShare = 0.7
 
 /** With the use of its fullest disk where that has room: the trouble is another. */
-function named(name: string, node: AuditedNode | undefined, { words, percent }: Language) {
+function nameWithDiskUse(
+  name: string,
+  node: AuditedNode | undefined,
+  { words, percent }: Language,
+) {
   const fullest = fullestOf(node?.details().ledger?.filesystems ?? [])
   if (!fullest || fullest.usedBytes >= fullShare * fullest.capacityBytes) return name
   const used = Math.round((100 * fullest.usedBytes) / fullest.capacityBytes)
@@ -253,10 +276,16 @@ export function causeOnNode(
   found: FoundCause,
   { cluster, name }: { cluster: string; name: string },
 ): FoundCause {
-  const findings = found.findings.filter(one => isOn(one, cluster, name))
+  const findings = found.findings.filter(one => isFindingOn(one, cluster, name))
+  const isResized = findings.some(({ steps }) =>
+    steps.some(({ action }) => action.id === 'larger-disk'),
+  )
+  const others = isResized
+    ? (found.sizes ?? []).filter(one => isFindingOn(one, cluster, name)).slice(0, 1)
+    : []
   // A device gives the size: other findings know only what is full.
-  const sized = findings.filter(one => isSameDevice(one.cause, found.cause))
-  const all = findings.flatMap(one =>
+  const sized = [...findings.filter(one => isSameDevice(one.cause, found.cause)), ...others]
+  const all = [...findings, ...others].flatMap(one =>
     sized.length === 0 || sized.includes(one)
       ? one.steps
       : one.steps.filter(({ action }) => action.id !== 'larger-disk'),
@@ -278,11 +307,11 @@ export function causeOnNode(
   return { ...found, findings, steps, settings }
 }
 
-const isOn = (finding: Finding, cluster: string, name: string) =>
+const isFindingOn = (finding: Finding, cluster: string, name: string) =>
   finding.cluster === cluster && finding.nodes.sample.includes(name)
 
-const isSameDevice = (cause: Cause, of: Cause) =>
-  cause.kind === 'device' && of.kind === 'device' && cause.what === of.what
+const isSameDevice = (cause: Cause, other: Cause) =>
+  cause.kind === 'device' && other.kind === 'device' && cause.what === other.what
 
 /** The steps for this node. Of one owner or place, the step of other nodes holds for it too, without the pods of those. */
 function stepsOnNode(alike: Step[], cause: Cause, name: string): Step[] {
@@ -448,10 +477,10 @@ export function whereText(
   const place = placeText({ findings: own }, ofRule, language)
   const named = first === null || ofRule < 2 ? place : words.causes.first(place, first)
   if (ofRule === count) return named
-  return words.clauses([named, words.causes.sameOn(sharedBy(cause), count - ofRule)])
+  return words.clauses([named, words.causes.sameOn(sharedKind(cause), count - ofRule)])
 }
 
-function sharedBy(cause: Cause) {
+function sharedKind(cause: Cause) {
   if (cause.kind === 'setting') return cause.kind
   return cause.kind === 'holder' && cause.place !== null ? 'folder' : 'cause'
 }
@@ -646,7 +675,7 @@ function causeOfNodes(causes: FoundCause[]): CauseOf {
   )
   return ({ cluster, identity: { name, group }, prediction: { filesystems } }, signal, held) => {
     const isOnNode = (finding: Finding) =>
-      isOn(finding, cluster, name) ||
+      isFindingOn(finding, cluster, name) ||
       (finding.cluster === cluster &&
         finding.nodes.count > finding.nodes.sample.length &&
         finding.subject.kind === group.kind &&

@@ -1,8 +1,8 @@
 /** The largest consumers of local disk: five owners and five pods of each nodegroup, and the namespaces of several owners. */
 
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
+import { placedWorkload } from '#model/input/record.ts'
 import {
   addUse,
   type DiskHolder,
@@ -12,7 +12,7 @@ import {
   type GroupDiskUse,
   hasVolumeSize,
   type PodDiskUse,
-} from '#model/prediction/disk-ledger.ts'
+} from '#model/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { costText } from './garbage-words.ts'

@@ -10,7 +10,7 @@ import {
   type Filesystems,
   type Signal,
   sisterSignal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditedPrediction } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { formatRange } from '#report/text.ts'
@@ -159,7 +159,7 @@ export interface ScarceOutlook {
 export function scarceOutlooks({ filesystems, eviction }: DiskPrediction) {
   if (eviction === null || eviction.error !== null) return []
   const { layout } = filesystems
-  const outlook = (
+  const outlookOf = (
     signal: Signal,
     capacityBytes: number | null | undefined,
     availableBytes: number | null | undefined,
@@ -177,9 +177,9 @@ export function scarceOutlooks({ filesystems, eviction }: DiskPrediction) {
       ? []
       : [{ signal, title, capacityBytes, availableBytes, threshold }]
   }
-  const ofSignal = (signal: Signal) => {
+  const signalOutlook = (signal: Signal) => {
     const { capacityBytes, availableBytes } = eviction.signals[signal] ?? {}
-    return outlook(signal, capacityBytes, availableBytes)
+    return outlookOf(signal, capacityBytes, availableBytes)
   }
   const names =
     layout === null
@@ -188,12 +188,12 @@ export function scarceOutlooks({ filesystems, eviction }: DiskPrediction) {
   return [
     ...names.flatMap(name => {
       const { inodes, inodesFree } = filesystems[name] ?? {}
-      return outlook(`${name}.inodesFree`, inodes, inodesFree, titleOf(name, layout))
+      return outlookOf(`${name}.inodesFree`, inodes, inodesFree, titleOf(name, layout))
     }),
-    ...ofSignal('memory.available'),
+    ...signalOutlook('memory.available'),
     // The kubelet derives this threshold from that of memory.
-    ...ofSignal('allocatableMemory.available').filter(({ threshold }) => threshold !== null),
-    ...ofSignal('pid.available'),
+    ...signalOutlook('allocatableMemory.available').filter(({ threshold }) => threshold !== null),
+    ...signalOutlook('pid.available'),
   ]
 }
 

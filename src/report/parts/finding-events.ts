@@ -1,5 +1,5 @@
 /** What changed since the last run, as events. None without an earlier run. */
-import type { FindingEvent } from '#model/finding/finding-event.ts'
+import type { FindingEvent } from '#model/delta.ts'
 import type { Subject } from '#model/input/record.ts'
 import type { AuditReport } from '#model/report.ts'
 import { shownBlock } from '#report/text.ts'

@@ -4,10 +4,8 @@
  */
 
 import { stringify } from 'yaml'
-import { firstLines } from '#base/text/first-of.ts'
-import { nodeKey } from '#base/text/node-key.ts'
-import { by } from '#base/text/text-order.ts'
-import type { Ending } from '#model/finding/delta.ts'
+import { by, firstLines, nodeKey } from '#base/text.ts'
+import type { Ending } from '#model/delta.ts'
 import {
   type Finding,
   type NodeSample,
@@ -15,10 +13,10 @@ import {
   type Severity,
   severities,
   type WaiverNotice,
-} from '#model/finding/finding.ts'
+} from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { Subject } from '#model/input/record.ts'
-import type { ReportedPlan } from '#model/plan/plan.ts'
+import type { ReportedPlan } from '#model/plan.ts'
 import type { AuditReport, RemediationNotices, ReportedRun } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type Fold, plural, shownLine } from '#report/text.ts'

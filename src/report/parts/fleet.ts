@@ -5,12 +5,11 @@
  */
 
 import { parseQuantity } from '#base/go/quantity.ts'
-import { withoutAddresses } from '#base/text/addresses.ts'
-import { by, byText } from '#base/text/text-order.ts'
+import { by, byText, withoutAddresses } from '#base/text.ts'
 import { minuteMs } from '#base/units.ts'
-import type { ClusterResult } from '#model/finding/finding.ts'
+import type { ClusterResult } from '#model/finding.ts'
 import { errorsText } from '#model/input/record.ts'
-import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction/prediction.ts'
+import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { subjectText, tallyTexts } from './findings.ts'
@@ -116,12 +115,12 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language) {
   let listed = 0
   let left = 0
   let bytes = 0
-  const fits = (weight: number) =>
+  const rowFits = (weight: number) =>
     left === 0 && listed < fleetLimits.listedNodes && bytes + weight <= bytesAtMost
   const rowOf = (node: GaugedNode) => {
-    const row = fits(0) ? nodeRow(node, isMany, language) : null
+    const row = rowFits(0) ? nodeRow(node, isMany, language) : null
     const weight = row ? rowBytes(row) : 0
-    if (!row || !fits(weight)) {
+    if (!row || !rowFits(weight)) {
       left += 1
       return []
     }
@@ -136,10 +135,10 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language) {
 }
 
 function aboutText({ cluster, members }: NodeGroup, { words }: Language) {
-  const reads = (coverage: AuditedNode['coverage']) =>
+  const countRead = (coverage: AuditedNode['coverage']) =>
     members.filter(({ node }) => node.coverage === coverage).length
   const states = coverageStates.flatMap(state =>
-    reads(state) > 0 ? [words.fleet.coverage(reads(state), words.coverage[state])] : [],
+    countRead(state) > 0 ? [words.fleet.coverage(countRead(state), words.coverage[state])] : [],
   )
   const about = words.fleet.about(cluster, words.nodeCount(members.length), words.list(states))
   return words.clauses([about, ...troubleTexts(members, words)])

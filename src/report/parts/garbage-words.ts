@@ -1,5 +1,5 @@
 /** Texts in the garbage tables of the page and the mail. */
-import type { GarbageGap, GarbageRow } from '#model/finding/garbage-overview.ts'
+import type { GarbageGap, GarbageRow } from '#model/cluster-garbage.ts'
 import type { Language } from '#report/languages/language.ts'
 
 /** `about 16 USD a month`. @param mostUsd if it is different for each */

@@ -2,7 +2,7 @@
 
 import { usedPercentOf } from '#base/percent.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
-import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
 import type { AuditedNode, AuditedPrediction, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 
@@ -136,7 +136,7 @@ const emptyGauge = (
   kind,
   filesystem: null,
   holdsImages: false,
-  ...usage(amounts, kind, language),
+  ...gaugeUsage(amounts, kind, language),
   state: 'calm',
   headroomPercent: null,
   marks: [],
@@ -144,7 +144,7 @@ const emptyGauge = (
   facts: [],
 })
 
-function usage(
+function gaugeUsage(
   { capacity, available }: GaugeAmounts,
   kind: GaugeKind,
   { words: { gauge: words }, bytes, count }: Language,
@@ -158,7 +158,7 @@ function usage(
   return { usedPercent, summary }
 }
 
-const share = (percent: number, capacity: number | null, { bytes }: Language) =>
+const shareText = (percent: number, capacity: number | null, { bytes }: Language) =>
   capacity === null ? null : bytes((capacity * percent) / 100)
 
 function addImageGc(
@@ -184,7 +184,7 @@ function addImageGc(
       percent: low,
       name: words.marks['gc-stop'],
       setting: `imageGCLowThresholdPercent ${low}`,
-      amount: share(low, capacity, language),
+      amount: shareText(low, capacity, language),
     },
     {
       kind: 'gc-start',
@@ -192,7 +192,7 @@ function addImageGc(
       name: words.marks['gc-start'],
       setting: `imageGCHighThresholdPercent ${high}`,
       set: words.set(`${high}`),
-      amount: share(starts, capacity, language),
+      amount: shareText(starts, capacity, language),
     },
   )
   if (triggered) gauge.state = 'image-gc'
@@ -214,7 +214,7 @@ function addAlerts(
     kind: 'alert',
     percent,
     name,
-    amount: share(percent, capacity, language),
+    amount: shareText(percent, capacity, language),
     setting: `policy ${setting} ${percent}`,
   })
   gauge.marks.push(

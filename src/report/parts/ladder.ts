@@ -8,7 +8,7 @@
  * label above the bar. These labels start at their mark, and rows go up from right to left.
  */
 
-import { columnsOf } from '#base/text/text-width.ts'
+import { columnsOf } from '#base/text.ts'
 import type { Language } from '#report/languages/language.ts'
 import { inOrder, type Mark, type MarkKind } from './gauge.ts'
 
@@ -57,9 +57,9 @@ type Label = Pick<
 
 /** The text of a label at one of the widths. */
 export function labelText(label: Label, width: BarWidth) {
-  const shows = (from: Reveal) => from !== null && barWidths[from] <= barWidths[width]
-  const setting = shows(label.settingFrom) ? ` (${label.setting})` : ''
-  return `${label.name}${setting} ${label.place}${shows(label.amountFrom) ? `, ${label.amount}` : ''}`
+  const isShownAt = (from: Reveal) => from !== null && barWidths[from] <= barWidths[width]
+  const setting = isShownAt(label.settingFrom) ? ` (${label.setting})` : ''
+  return `${label.name}${setting} ${label.place}${isShownAt(label.amountFrom) ? `, ${label.amount}` : ''}`
 }
 
 /** @param space pixels between the upper labels and the bar */
@@ -99,8 +99,8 @@ function joinedMarks(marks: Mark[], { words, percent }: Language): Mark[] {
   const joined: Mark[] = []
   for (const mark of marks) {
     const last = joined.at(-1)
-    const texts = (a: string, b: string) => [...new Set([a, b])].filter(Boolean)
-    const name = last ? texts(last.name, mark.name).join('/') : ''
+    const distinctTexts = (a: string, b: string) => [...new Set([a, b])].filter(Boolean)
+    const name = last ? distinctTexts(last.name, mark.name).join('/') : ''
     const place = Math.min(mark.percent, 100)
     const isOnePlace =
       last !== undefined &&
@@ -112,7 +112,7 @@ function joinedMarks(marks: Mark[], { words, percent }: Language): Mark[] {
         ...mark,
         kind: weightOfKind.findLast(kind => kind === last.kind || kind === mark.kind) ?? mark.kind,
         name,
-        setting: words.list(texts(last.setting, mark.setting)),
+        setting: words.list(distinctTexts(last.setting, mark.setting)),
       }
     else joined.push(mark)
   }

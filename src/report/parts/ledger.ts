@@ -1,9 +1,7 @@
 /** What holds a node's disks, who uses them and what can be freed: for the page, the mail and the terminal alike. */
 
-import { nodeKey } from '#base/text/node-key.ts'
-import { by } from '#base/text/text-order.ts'
-import type { HolderNotes, StepActionId } from '#model/finding/cause.ts'
-import type { Family, Finding } from '#model/finding/finding.ts'
+import { by, nodeKey } from '#base/text.ts'
+import type { Family, Finding, HolderNotes, StepActionId } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
 import {
   type DiskHolder,
@@ -14,8 +12,8 @@ import {
   fullestOf,
   heldLines,
   type LedgerLine,
-} from '#model/prediction/disk-ledger.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+  type Signal,
+} from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {

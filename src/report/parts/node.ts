@@ -4,11 +4,11 @@ import type { ReadMode } from '#model/input/record.ts'
 import {
   type DiskHolder,
   type FilesystemLedger,
+  type Filesystems,
   type GroupDiskUse,
   heldLines,
   type LedgerLine,
-} from '#model/prediction/disk-ledger.ts'
-import type { Filesystems } from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import type { Assumptions, AuditedNode } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { momentOf } from './anchors.ts'
@@ -227,11 +227,11 @@ export class GaugedNode {
     const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
     this.state = (['pressure', 'image-gc'] as const).find(state => states.includes(state)) ?? 'calm'
     this.headroomPercent = known.length > 0 ? Math.min(...known) : null
-    const usedBy = (is: (gauge: Gauge) => boolean) => gauges.find(is)?.usedPercent
+    const usedPercentBy = (matches: (gauge: Gauge) => boolean) => gauges.find(matches)?.usedPercent
     this.used = {
-      images: usedBy(({ holdsImages }) => holdsImages),
-      nodefs: usedBy(({ kind, holdsImages }) => kind === 'disk' && !holdsImages),
-      memory: usedBy(({ kind }) => kind === 'memory'),
+      images: usedPercentBy(({ holdsImages }) => holdsImages),
+      nodefs: usedPercentBy(({ kind, holdsImages }) => kind === 'disk' && !holdsImages),
+      memory: usedPercentBy(({ kind }) => kind === 'memory'),
     }
   }
 
@@ -396,9 +396,9 @@ export function segmentsOf(
     const add = (amount: number, isEstimate: boolean, name = label) => {
       const width = Math.min(amount, usedBytes - fromBytes)
       if (width <= 0) return
-      const place = (at: number) => `${((100 * at) / capacityBytes).toFixed(2)}%`
+      const xPercent = (at: number) => `${((100 * at) / capacityBytes).toFixed(2)}%`
       const text = words.ledger.segment(name, shown(width), isEstimate)
-      segments.push({ kind, x: place(fromBytes), width: place(width), isEstimate, text })
+      segments.push({ kind, x: xPercent(fromBytes), width: xPercent(width), isEstimate, text })
       fromBytes += width
     }
     const knownBytes = kind === 'unknown' ? 0 : lowBytes

@@ -4,13 +4,12 @@
  */
 
 import { usedPercentOf } from '#base/percent.ts'
-import { by } from '#base/text/text-order.ts'
-import { hourMs, weekMs } from '#base/units.ts'
-import type { Cause } from '#model/finding/cause.ts'
+import { by } from '#base/text.ts'
+import { hourMs, minuteMs, weekMs } from '#base/units.ts'
+import type { Cause } from '#model/finding.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
-import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
-import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
+import { conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -268,12 +267,21 @@ function firstEvicted(
     .flatMap(({ lines }) => lines)
     .find(({ holder }) => holder === 'images-unused')
   // Under pressure, and in a round that failed, the kubelet has deleted them.
-  const isReported = node.pressures?.some(({ condition }) => condition === 'DiskPressure') === true
-  if (unused === undefined && (isReported || hasFailedRound(node)))
+  if (unused === undefined && (hasLongPressure(node) || hasFailedRound(node)))
     return { text: victims, note: '' }
   const amount = unused === undefined ? null : amountText(unused, language)
   return { text: victims, note: language.words.picture.afterImages(amount) }
 }
+
+/** Deleting many images takes minutes, and so does the node's list until it shows that. */
+const deletionMs = 5 * minuteMs
+
+const hasLongPressure = ({ at, pressures = [] }: AuditedNode): boolean =>
+  pressures.some(
+    ({ condition, since }) =>
+      condition === 'DiskPressure' &&
+      (since === null || Date.parse(at) - Date.parse(since) >= deletionMs),
+  )
 
 const hasFailedRound = ({ at, happened = [] }: AuditedNode): boolean =>
   happened.some(

@@ -1,6 +1,6 @@
 /** A rule's texts in the language of the report. Consequences, evidence and reasons stay English. */
 
-import type { Finding, RuleDocs } from '#model/finding/finding.ts'
+import type { Finding, RuleDocs } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import { englishTag, type Language } from '#report/languages/language.ts'
 

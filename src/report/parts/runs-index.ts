@@ -1,6 +1,6 @@
 /** The list of a bucket's runs, newest first, with one plot of their trend. */
 import { dayMs } from '#base/units.ts'
-import { type Severity, severities } from '#model/finding/finding.ts'
+import { type Severity, severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { causesAndOutlook } from './causes.ts'

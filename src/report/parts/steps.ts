@@ -4,16 +4,16 @@ import type {
   Amount,
   Cause,
   CommandEffect,
+  Finding,
   HolderCause,
   Step,
   StepAction,
   StepCommand,
   StepSite,
-} from '#model/finding/cause.ts'
-import type { Finding } from '#model/finding/finding.ts'
+} from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
-import type { HolderOwner } from '#model/prediction/disk-ledger.ts'
+import { placedWorkload } from '#model/input/record.ts'
+import type { HolderOwner } from '#model/prediction.ts'
 import type { Language } from '#report/languages/language.ts'
 import { costText } from './garbage-words.ts'
 import { firstAdvice } from './rule-words.ts'
@@ -224,7 +224,7 @@ function stepText(
   settings: string | null,
   language: Language,
 ): string {
-  const textAt = (site: StepSite) => textOfOne({ ...action, ...site }, finding, settings, language)
+  const textAt = (site: StepSite) => actionText({ ...action, ...site }, finding, settings, language)
   const [first = {}, ...others] = each
   const compared = others.slice(0, shownNames)
   // What differs and stands in the text.
@@ -233,7 +233,7 @@ function stepText(
     const other = compared.find(site => JSON.stringify(part(site)) !== own)
     return other !== undefined && textAt({ ...first, ...part(other) }) !== textAt(first)
   })
-  if (varied.length < 2) return textOfOne({ ...action, each }, finding, settings, language)
+  if (varied.length < 2) return actionText({ ...action, each }, finding, settings, language)
   const { clauses, steps } = language.words
   const shown = compared
     .slice(0, shownNames - 1)
@@ -258,7 +258,7 @@ function siteText({ owner, source, place, ...amount }: StepSite, language: Langu
   return words.said(where, words.steps.labelledBy(needed, price))
 }
 
-function textOfOne(
+function actionText(
   action: StepAction,
   finding: Finding | null,
   settings: string | null,
@@ -370,10 +370,14 @@ export function stepsText(
     const isSaid = commands === 'with commands' || !changesNothing([step])
     return step === leading && isSaid ? withEffect(text, step, language) : text
   })
-  return together(texts, isTimed, language)
+  return joinedSteps(texts, isTimed, language)
 }
 
-const together = ([first = '', second]: string[], isTimed: boolean, { words }: Language): string =>
+const joinedSteps = (
+  [first = '', second]: string[],
+  isTimed: boolean,
+  { words }: Language,
+): string =>
   second === undefined ? first : words.steps[isTimed ? 'nowThen' : 'inOrder'](first, second)
 
 /** `images in use 7.0 GiB (largest in pods: Deployment shop/web 2.5 GiB)`. */
@@ -401,7 +405,7 @@ export function stepLines(
   const [{ text, note }, second] = lines as [(typeof lines)[0], ...typeof lines]
   if (!second) return [{ key: picture.step, text, note }]
   const texts = lines.map(line => withNote(line, language))
-  return [{ key: picture.step, text: together(texts, false, language), note: '' }]
+  return [{ key: picture.step, text: joinedSteps(texts, false, language), note: '' }]
 }
 
 const saidByText: ReadonlySet<string> = new Set([

@@ -3,9 +3,9 @@
  * each cluster and each group.
  */
 
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
-import { type Grade, type Severity, severities } from '#model/finding/finding.ts'
+import { type Grade, type Severity, severities } from '#model/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'

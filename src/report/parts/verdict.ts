@@ -2,7 +2,7 @@
  * The first thing on the page: how bad it is, how much of the fleet was read, and what is not
  * covered.
  */
-import type { ClusterResult } from '#model/finding/finding.ts'
+import type { ClusterResult } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { tally, worstFirst } from './findings.ts'

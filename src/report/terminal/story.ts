@@ -3,9 +3,8 @@
  * unknown.
  */
 import { usedPercentOf } from '#base/percent.ts'
-import type { HolderNotes } from '#model/finding/cause.ts'
+import type { HolderNotes } from '#model/finding.ts'
 import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
-import { shownLedger } from '#model/prediction/disk-ledger.ts'
 import {
   type EvaluatedThreshold,
   type EvictionPrediction,
@@ -19,9 +18,10 @@ import {
   type RankedPod,
   type Signal,
   type SpaceBounds,
+  shownLedger,
   type TimelineEvent,
   type Unknown,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import { loserText, originText } from '#report/parts/fleet.ts'
 import { ledgerText } from '#report/parts/ledger.ts'
@@ -141,16 +141,16 @@ function labelLines(title: string, text: string) {
 }
 
 function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }: NodePrediction) {
-  const state = (title: string, filesystem: typeof nodefs) =>
+  const diskLine = (title: string, filesystem: typeof nodefs) =>
     filesystem
       ? `${title}: ${formatBytes(filesystem.capacityBytes)}, ${formatPercent(usedPercentOf(filesystem.capacityBytes, filesystem.availableBytes))} used, ${formatBytes(filesystem.availableBytes)} available`
       : `${title}: unknown`
   const likely = layoutCertainty === 'likely' ? ', very likely' : ''
   if (layout === 'shared')
-    return [`${state('one for everything', nodefs)} (nodefs and imagefs are the same${likely})`]
+    return [`${diskLine('one for everything', nodefs)} (nodefs and imagefs are the same${likely})`]
   return [
-    state('nodefs', nodefs),
-    `${state('imagefs', imagefs)}${layout === 'split' ? ' (images only: containers live on nodefs)' : ''}`,
+    diskLine('nodefs', nodefs),
+    `${diskLine('imagefs', imagefs)}${layout === 'split' ? ' (images only: containers live on nodefs)' : ''}`,
   ]
 }
 
@@ -312,12 +312,15 @@ function thresholdLine({
 
 /** One line for all thresholds that were lost in the same way. */
 function lostLines({ lost, thresholds }: EvictionPrediction, layout: Filesystems['layout']) {
-  const inItsPlace = ({ signal }: LostThreshold) => {
+  const replacementText = ({ signal }: LostThreshold) => {
     const isStillWatched = isWatched(signal, thresholds, layout)
     if (isStillWatched === null) return ''
     return `; ${isStillWatched ? 'another threshold' : 'nothing'} watches in its place`
   }
-  const alike = Map.groupBy(lost, one => `lost ${loserText(one.by, english)}${inItsPlace(one)}`)
+  const alike = Map.groupBy(
+    lost,
+    one => `lost ${loserText(one.by, english)}${replacementText(one)}`,
+  )
   return [...alike].map(([how, ones]) => {
     const named = ones.map(
       ({ signal, value }) => `${foldedLine(signal, nameLimit)} (default ${foldedLine(value, 40)})`,
@@ -357,15 +360,15 @@ function allocatableLines({ allocatable }: NodePrediction) {
 
 /** One line for each part of the prediction that the other configuration or use changes. */
 function changedLines(before: NodePrediction, after: NodePrediction): string[] {
-  const facts = (prediction: NodePrediction): [string, string][] => [
+  const comparedFacts = (prediction: NodePrediction): [string, string][] => [
     ['image GC', imageGcState(prediction.imageGC)],
     ['image GC deletes', deletionState(prediction.imageGC?.deletions ?? null)],
     ['conditions', prediction.eviction?.conditions.join(', ') || 'none'],
     ['acts on', prediction.eviction?.actsOn.join(' or ') || 'nothing'],
     ['evicts', prediction.eviction?.victims?.map(podName).join(', ') || 'no pod'],
   ]
-  const then = new Map(facts(before))
-  const changed = facts(after).filter(([what, state]) => then.get(what) !== state)
+  const then = new Map(comparedFacts(before))
+  const changed = comparedFacts(after).filter(([what, state]) => then.get(what) !== state)
   if (changed.length === 0) return ['nothing, at this moment']
   return changed.map(([what, state]) => `${what}: ${then.get(what)} → ${state}`)
 }

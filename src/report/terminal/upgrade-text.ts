@@ -1,6 +1,6 @@
 /** What a kubelet upgrade changes, as lines for a terminal. */
-import type { Insight } from '#model/input/cluster-input.ts'
-import type { ChangedSetting, KubeletUpgrade } from '#model/prediction/prediction.ts'
+import type { Insight } from '#model/input/record.ts'
+import type { ChangedSetting, KubeletUpgrade } from '#model/prediction.ts'
 import type { NextUpgrade } from '#model/upgrade.ts'
 import { foldedLine } from '#report/text.ts'
 

@@ -1,6 +1,6 @@
 /** How many nodes a second are replayed, what another setting costs, and a day of a filling disk; upstream's own code beside them. */
-import type { FilesystemStats, NodeInput } from '#model/input/node-input.ts'
-import { asItIs } from '#model/plan/what-if.ts'
+import type { FilesystemStats, NodeInput } from '#model/input/record.ts'
+import { asItIs } from '#model/plan.ts'
 import { prepareNode } from '#replay/prepare.ts'
 import { predictPass, replay, settingsOf } from '#replay/replay.ts'
 import { inputOf } from '#test/at-the-door.ts'

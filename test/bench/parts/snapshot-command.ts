@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Summary } from '#model/input/node-input.ts'
+import type { Summary } from '#model/input/record.ts'
 import { gateWorld } from '#test/gate-world.ts'
 import type { Part } from '../main.ts'
 import { median, type Row } from '../measure.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { KubernetesNode } from '#model/input/kubernetes.ts'
+import type { KubernetesNode } from '#model/input/record.ts'
 
 const activated = 'mi-0a1b2c3d4e5f60718'
 const node = (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { dropInForm, meaningOfKey, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { dropInForm, meaningOfKey, nearestName } from '#facts/kubelet/fields.ts'
 
 describe('nearestName', () => {
   const names = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent', 'port', 'maxPods']

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isRawObject } from '#base/raw-object.ts'
-import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
-import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
+import { configurationDefaults, evictionHardDefaults, fieldsOf } from '#facts/kubelet/fields.ts'
 import { validateKubeletConfiguration } from '#test/verdict.ts'
 
 const placesOf = (field: string, value: unknown) =>

@@ -16,6 +16,7 @@ import { laterIncidents } from './later.ts'
 import { limitIncidents } from './limits-and-drains.ts'
 import { littleDataIncidents } from './little-data.ts'
 import { lookedAtTwiceIncidents } from './looked-at-twice.ts'
+import { lostIncidents } from './lost-images-and-volumes.ts'
 import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
@@ -71,4 +72,5 @@ export const incidents: readonly Incident[] = [
   ...noReliefIncidents,
   ...lookedAtTwiceIncidents,
   ...toldOnceIncidents,
+  ...lostIncidents,
 ]

@@ -1,5 +1,5 @@
 /** What the suite holds: one kind of drift, as the records of a small fleet, and what a correct audit says of it. */
-import type { Confidence } from '#model/finding/finding.ts'
+import type { Confidence } from '#model/finding.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { SuiteFamily } from './image.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { line } from '#judge/rule.ts'
-import type { Finding } from '#model/finding/finding.ts'
+import type { Finding } from '#model/finding.ts'
 import { imageGc, kind } from './declare.ts'
 import { fleet, image, managed, times } from './fleet.ts'
 import { type DriftKind, likelyLost, lostOnDisk } from './kind.ts'

@@ -2,7 +2,7 @@
 
 import type { Rule } from '#judge/rule.ts'
 import { openJudgement } from '#judge/run/judge.ts'
-import type { Confidence, Finding } from '#model/finding/finding.ts'
+import type { Confidence, Finding } from '#model/finding.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { prune } from '#snapshot/prune.ts'

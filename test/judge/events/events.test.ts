@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agoMs, eventTimes, timesOf } from '#judge/events/events.ts'
+import { agoMs, eventTimes, timesText } from '#judge/events/events.ts'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
 import { imageGcDead } from '#judge/rules/image-gc/image-gc-dead.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
@@ -31,7 +31,7 @@ describe('times of events', () => {
 
   it('are counted, and a count without sense is not believed', () => {
     const times = (...counts: number[]) =>
-      timesOf(
+      timesText(
         eventTimes(
           counts.map(count => event({ reason: 'a', count })),
           exampleTime,
@@ -41,7 +41,7 @@ describe('times of events', () => {
     expect(times(2, 3)).toBe('5 times since 2026-11-20 23:55 UTC, last at 2026-11-20 23:55 UTC')
     expect(times(Number.MAX_SAFE_INTEGER, 1)).toContain('1000000 times or more')
     expect(
-      timesOf(
+      timesText(
         eventTimes(
           [event({ reason: 'a', count: 2, firstTime: null, lastTime: null })],
           exampleTime,

@@ -7,7 +7,7 @@ import type { DeclaredNode } from '#judge/drift/drift.ts'
 import { diskSourceOf } from '#judge/fixes/disk-source.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
 import type { ClusterContext } from '#judge/subject/node-subject.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 
 const node = {
   owner: 'karpenter' as const,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { shellOf, shellOfImage } from '#judge/fixes/fix-facts.ts'
+import { FixFacts, shellOf, shellOfImage } from '#judge/fixes/fix-facts.ts'
 import { exampleSubject } from '#test/example.ts'
 
 it.each([
@@ -28,4 +28,29 @@ it.each([
 ])('the shell by the image of %s is %4$j', (_, providerID, osImage, shell) => {
   const spec = providerID === undefined ? {} : { providerID }
   expect(shellOfImage({ spec, status: { nodeInfo: { osImage } } })).toBe(shell)
+})
+
+it.each([
+  ['docker.io/library/busybox:1.36', true],
+  ['public.ecr.aws/docker/library/alpine:3.20', true],
+  [`docker.io/library/debian@sha256:${'0a'.repeat(32)}`, true],
+  ['x.example/alpine:1', false],
+  ['docker.io/tenant/alpine:1', false],
+  ['docker.io/library/tenant/alpine:1', false],
+  ['docker.io/library/alpine-tools:1', false],
+  ['x.example/docker.io/library/alpine:1', false],
+  ['docker.io/library/alpine:1,x.example/a:1', false],
+  ['docker.io/library/alpine:1\nx.example/a:1', false],
+])('runs %j of a node with its rights: %s', (name, isRun) => {
+  const subject = exampleSubject({
+    node: {
+      spec: { providerID: 'gce://project/zone/name' },
+      status: { images: [{ names: ['x.example/app:1'] }, { names: [name] }] },
+    },
+  })
+  const facts = new FixFacts()
+  facts.take(subject)
+  const node = facts.stepNode(subject.cluster, subject.identity.name)
+  expect(node).toMatchObject({ shell: 'pod' })
+  expect(node?.shellImage).toBe(isRun ? name : undefined)
 })

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { withPinnedFirst } from '#judge/fixes/pinning.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import type { Severity } from '#model/finding/finding.ts'
+import type { Severity, StepAction } from '#model/finding.ts'
 
 type Found = Parameters<typeof withPinnedFirst>[0][number]
 

@@ -6,7 +6,7 @@ import {
   volumeToWrite,
   withAmounts,
 } from '#judge/help/disk-size.ts'
-import type { FilesystemLedger, HolderPart, LedgerLine } from '#model/prediction/disk-ledger.ts'
+import type { FilesystemLedger, HolderPart, LedgerLine } from '#model/prediction.ts'
 
 const GiB = 1024 ** 3
 

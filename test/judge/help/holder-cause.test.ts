@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { gibibyte } from '#base/units.ts'
 import { heldBySignal } from '#judge/help/holder-cause.ts'
-import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, HolderPart } from '#model/prediction.ts'
 import { exampleSubject } from '#test/example.ts'
 
 const part = (holder: DiskHolder, name: string, gib: number) =>

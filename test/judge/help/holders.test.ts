@@ -3,7 +3,7 @@ import { podDeletion } from '#judge/help/deletion.ts'
 import { diskReason, filesOfImages, reasonOf } from '#judge/help/holders.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { GiB } from '#test/rules/filling-disk.ts'
 

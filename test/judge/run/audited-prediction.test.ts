@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { firstVictims, openAuditedPredictions } from '#judge/run/audited-prediction.ts'
 import { nodeSubject } from '#judge/subject/subject.ts'
-import type { EvictionPrediction, NodePrediction } from '#model/prediction/prediction.ts'
+import type { EvictionPrediction, NodePrediction } from '#model/prediction.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { calmEviction, exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { buildNode, type NodeOptions } from '#test/node-builder.ts'

@@ -9,7 +9,7 @@ import { volumeHeldInDeletion } from '#judge/rules/cluster-gc/volume-held-in-del
 import { gatherSubjects, judgeCluster, mostSubjects } from '#judge/run/cluster-rules.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import { waiverNotices } from '#judge/run/waivers.ts'
-import type { ClusterPrediction } from '#model/finding/cluster-garbage.ts'
+import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import { defaultPolicy, type Waiver } from '#model/policy.ts'
 import { exampleCluster, failedPod, hoursBefore } from '#test/example-cluster.ts'
 import { evictedPodExamples } from '#test/examples/evicted-pods.ts'

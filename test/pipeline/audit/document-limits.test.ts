@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareRuns } from '#judge/compare/delta/delta.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { type AuditResult, audit, boundedLists } from '#pipeline/audit/audit.ts'

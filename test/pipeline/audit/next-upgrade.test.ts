@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Insight } from '#model/input/cluster-input.ts'
+import type { Insight } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { openNextUpgrades } from '#pipeline/audit/fleet-upgrade.ts'
 import { withNewerReleases } from '#pipeline/audit/newer-releases.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
-import type { HeldFinalizer } from '#model/finding/cluster-garbage.ts'
+import type { HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/input/record.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { takeRecord } from '#test/at-the-door.ts'

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mergePatch } from '#base/merge-patch.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { mergePatch, type RawObject } from '#base/raw-object.ts'
 import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import { loadConfigFile } from '#replay/configuration/configuration-file.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'

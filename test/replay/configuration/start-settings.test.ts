@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
-import type { StartSettings } from '#model/prediction/prediction.ts'
+import type { StartSettings } from '#model/prediction.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }

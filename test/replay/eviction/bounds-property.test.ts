@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Signal, Threshold } from '#model/prediction/prediction.ts'
+import type { Signal, Threshold } from '#model/prediction.ts'
 import { passBounds } from '#replay/eviction/bounds.ts'
 import { diskLayoutOf, type Observations } from '#replay/eviction/observations.ts'
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 import { type ObservedPass, passBounds } from '#replay/eviction/bounds.ts'
 import { parseEvictionConfig, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Threshold } from '#model/prediction/prediction.ts'
+import type { Threshold } from '#model/prediction.ts'
 import {
   parseThresholdConfig,
   type ThresholdConfiguration,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 import { diskLayoutOf, isRefusedLayout, placementOf } from '#replay/eviction/observations.ts'
 import { nodeReclaim } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'

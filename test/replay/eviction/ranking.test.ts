@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 import { rankPods } from '#replay/eviction/victims.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'

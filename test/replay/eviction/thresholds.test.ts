@@ -6,7 +6,7 @@ import {
   compareQuantities,
   quantityValue,
 } from '#base/go/quantity.ts'
-import type { Threshold } from '#model/prediction/prediction.ts'
+import type { Threshold } from '#model/prediction.ts'
 import {
   getThresholdQuantity,
   isHardThreshold,

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import type { NodeRecord } from '#model/input/record.ts'
-import type { HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { KubernetesPod, NodeRecord } from '#model/input/record.ts'
+import type { HolderPart } from '#model/prediction.ts'
 import { replayOf } from '#test/at-the-door.ts'
 
 const takenAt = '2026-11-21T00:00:00Z'

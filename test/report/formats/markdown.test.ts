@@ -1,6 +1,6 @@
 import { marked } from 'marked'
 import { describe, expect, it } from 'vitest'
-import { severities } from '#model/finding/finding.ts'
+import { severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import { markdown } from '#report/formats/markdown.ts'
 import { hostileReport } from '#test/hostile-report.ts'

@@ -1,6 +1,6 @@
 /** Where page and mail show the texts of rules, in every language. */
 import { describe, expect, it } from 'vitest'
-import type { Finding } from '#model/finding/finding.ts'
+import type { Finding } from '#model/finding.ts'
 import { languageIds } from '#model/language.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { languages } from '#report/languages/language.ts'

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { hardThresholds, imageGcThresholds } from '#judge/rule.ts'
-import type { Step } from '#model/finding/cause.ts'
-import type { CauseGroup, CauseSetting } from '#model/finding/finding.ts'
+import type { CauseGroup, CauseSetting, Step } from '#model/finding.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/page/view.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
+import type { DiskLedger } from '#model/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import { consumerRows } from '#report/parts/consumers.ts'
 import { auditedNode, GiB, nodegroup, nothingPredicted } from '#test/report-builder.ts'

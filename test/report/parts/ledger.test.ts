@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Cause, StepActionId } from '#model/finding/cause.ts'
-import type { Finding } from '#model/finding/finding.ts'
-import { type DiskHolder, shownLedger } from '#model/prediction/disk-ledger.ts'
+import type { Cause, Finding, StepActionId } from '#model/finding.ts'
+import { type DiskHolder, shownLedger } from '#model/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import { freeableText, ledgersView, ledgerText } from '#report/parts/ledger.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
+import type { DiskLedger } from '#model/prediction.ts'
 import type { FirstVictims } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
 import { outlookView } from '#report/parts/outlook.ts'
@@ -44,6 +44,17 @@ it('promises no unused images after a round that found none', () => {
   }
   expect(noteAfter(3)).toBe('')
   expect(noteAfter(90)).not.toBe('')
+})
+
+it('promises no unused images after minutes of pressure, in which the kubelet deletes them', () => {
+  const node = auditedNode('n1', sharedDisk(95))
+  const noteAfter = (minutes: number) => {
+    const since = new Date(Date.parse(node.at) - minutes * 60_000).toISOString()
+    const pressures = [{ condition: 'DiskPressure', since }]
+    return outlookView(quietReport([{ ...node, pressures }]), english).rows[0]!.first!.note
+  }
+  expect(noteAfter(1)).toBe('if deleting unused images is not enough')
+  expect(noteAfter(5)).toBe('')
 })
 
 const [full, empty] = [filesystem(20 * GiB, GiB), filesystem(20 * GiB, 19 * GiB)]

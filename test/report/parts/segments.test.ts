@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction/disk-ledger.ts'
+import type { DiskHolder, FilesystemLedger, LedgerLine } from '#model/prediction.ts'
 import { english } from '#report/languages/language.ts'
 import { hasEstimateOf, segmentLegend, segmentsOf } from '#report/parts/node.ts'
 

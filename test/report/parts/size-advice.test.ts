@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
+import type { DiskLedger } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { english } from '#report/languages/language.ts'
 import { sizeAdvice } from '#report/parts/consumers.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { holders } from '#facts/holders.ts'
-import type { NodePrediction, TimelineDetail, TimelineEvent } from '#model/prediction/prediction.ts'
+import type { NodePrediction, TimelineDetail, TimelineEvent } from '#model/prediction.ts'
 import { storyOf } from '#report/terminal/story.ts'
 import { hard, soft } from '#test/example.ts'
 import { buildNode } from '#test/node-builder.ts'

@@ -1,4 +1,4 @@
-import type { FinishedJob } from '#model/finding/cluster-garbage.ts'
+import type { FinishedJob } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 
 const finished = (more: Partial<FinishedJob>): FinishedJob => ({

@@ -1,4 +1,4 @@
-import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
+import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 
 const volume = (hoursAgo: number): ReleasedVolume => ({

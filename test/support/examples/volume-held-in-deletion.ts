@@ -1,4 +1,4 @@
-import type { HeldVolumeObject } from '#model/finding/cluster-garbage.ts'
+import type { HeldVolumeObject } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 
 const claim = (hoursAgo: number): HeldVolumeObject => ({

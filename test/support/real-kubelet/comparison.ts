@@ -1,7 +1,7 @@
 /** A timeline beside what a real kubelet did. */
 
-import { parseFill } from '#model/plan/what-if.ts'
-import type { TimelineEvent } from '#model/prediction/prediction.ts'
+import { parseFill } from '#model/plan.ts'
+import type { TimelineEvent } from '#model/prediction.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import type { ObservedEvent, Recording } from './recording.ts'
 

@@ -3,7 +3,7 @@
 import type { ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
 import { judgeCluster } from '#judge/run/cluster-rules.ts'
-import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
+import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#test/example-cluster.ts'
 

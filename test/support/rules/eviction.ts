@@ -3,7 +3,7 @@
 import type { NodeRule } from '#judge/rule.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { Signal } from '#model/prediction/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
 
 export const judge = (rule: NodeRule, example: NodeExample) =>

@@ -3,7 +3,7 @@
 import type { NodeRule } from '#judge/rule.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { RankedPod } from '#model/prediction/prediction.ts'
+import type { RankedPod } from '#model/prediction.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 
 export const GiB = 1024 ** 3

@@ -2,7 +2,7 @@
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
-import type { FindingsDocument } from '#model/finding/finding.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 
 const [crowded] = garbage.clusters as [ClusterScenario]
 const large = fleet({ nodes: 12, podsPerNode: 4 })

@@ -5,7 +5,7 @@
  * bounds, and the comparison reports as open what these bounds do not decide.
  */
 
-import { by, byText } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 import {
@@ -21,8 +21,8 @@ import {
   type FindingState,
   type MetNode,
   type NotReadNow,
-} from '#model/finding/delta.ts'
-import type { NodeSample } from '#model/finding/finding.ts'
+} from '#model/delta.ts'
+import type { NodeSample } from '#model/finding.ts'
 import { errorsText } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import {

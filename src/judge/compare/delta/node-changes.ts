@@ -1,8 +1,8 @@
 /** The findings of each node in two audits of the same nodes. Both audits read the same, so every difference is a change. */
 
 import { severityRank } from '#judge/run/outcome.ts'
-import type { Change } from '#model/finding/delta.ts'
-import { type Finding, severities } from '#model/finding/finding.ts'
+import type { Change } from '#model/delta.ts'
+import { type Finding, severities } from '#model/finding.ts'
 
 interface FindingOnNode {
   finding: Finding

@@ -1,8 +1,8 @@
 /** State of a finding's nodes in one audit: failing, passing, absent, undecided or open. */
 
 import { plural } from '#judge/text.ts'
-import type { ComparedFinding, ComparedRun } from '#model/finding/delta.ts'
-import type { NotAudited } from '#model/finding/finding.ts'
+import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
+import type { NotAudited } from '#model/finding.ts'
 import type { Subject } from '#model/input/record.ts'
 
 /** `undecided`: the node was not read, or its outcome is unknown. `notFailing`: passing or absent. `open`: the document does not show which. */

@@ -2,8 +2,8 @@
 
 import { severityRank } from '#judge/run/outcome.ts'
 import { plural } from '#judge/text.ts'
-import type { Change, ComparedFinding } from '#model/finding/delta.ts'
-import type { Confidence } from '#model/finding/finding.ts'
+import type { Change, ComparedFinding } from '#model/delta.ts'
+import type { Confidence } from '#model/finding.ts'
 import {
   doubtSentences,
   isDrift,

@@ -4,8 +4,8 @@
  * and not compared.
  */
 
-import { by } from '#base/text/text-order.ts'
-import type { ComparedRun, Delta } from '#model/finding/delta.ts'
+import { by } from '#base/text.ts'
+import type { ComparedRun, Delta } from '#model/delta.ts'
 import type { ClusterReading, RememberedRun } from '#model/history.ts'
 import type { AbsentCluster } from '#model/report.ts'
 

@@ -14,7 +14,7 @@ import type {
   Spread,
   UnseenGrowth,
 } from '#model/history.ts'
-import type { FilesystemState, Filesystems } from '#model/prediction/prediction.ts'
+import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import type { TakenNode } from '#model/report.ts'
 
 export const fillLimits = {

@@ -1,6 +1,6 @@
 /** What happened on a node since its last reading, from pods, events, conditions and the kubelet's log. */
 
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { hourMs } from '#base/units.ts'
 import { evictionCause, evictionLine, imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
@@ -9,7 +9,7 @@ import { recordedEvictions } from '#judge/events/evictions.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { nameLength, shorten } from '#judge/text.ts'
 import { type FillSeries, type Happening, mostHappenings, type NodeBefore } from '#model/history.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
+import type { NodeInput } from '#model/input/record.ts'
 import type { TakenNode } from '#model/report.ts'
 
 /** The interval of daily runs, plus a delay. */

@@ -1,7 +1,7 @@
 /** Compares the previous run with this one: how long each finding exists, what is new, worse, resolved or returned, and what to remember. */
 
 import { usedPercentOf } from '#base/percent.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { compareRuns } from '#judge/compare/delta/delta.ts'
 import {
   type Change,
@@ -10,7 +10,7 @@ import {
   type Ending,
   endings,
   type MetNode,
-} from '#model/finding/delta.ts'
+} from '#model/delta.ts'
 import {
   type ClusterResult,
   type Finding,
@@ -18,7 +18,7 @@ import {
   type NotAudited,
   type Severity,
   severities,
-} from '#model/finding/finding.ts'
+} from '#model/finding.ts'
 import {
   type GroupPoint,
   isRepaired,

@@ -1,13 +1,11 @@
 /** Facts of a node for one day, at most 4,096 bytes. */
 
-import { nodeKey } from '#base/text/node-key.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, nodeKey } from '#base/text.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import { shorten } from '#judge/text.ts'
-import type { ComparedFinding, MetNode } from '#model/finding/delta.ts'
+import type { ComparedFinding, MetNode } from '#model/delta.ts'
 import type { FillSeries, NodeFacts } from '#model/history.ts'
-import type { DiskLedger } from '#model/prediction/disk-ledger.ts'
-import type { FilesystemState } from '#model/prediction/prediction.ts'
+import type { DiskLedger, FilesystemState } from '#model/prediction.ts'
 import type { AuditedNode, FirstVictims } from '#model/report.ts'
 import { mergeHappenings } from './happenings.ts'
 import { mergedRounds } from './reclaim.ts'

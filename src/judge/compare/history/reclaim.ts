@@ -6,7 +6,7 @@
  */
 
 import { sharedValue } from '#base/once.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { imageGcLine, shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
@@ -19,8 +19,8 @@ import type {
   RememberedImage,
 } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { KeptImage, NodePrediction } from '#model/prediction/prediction.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import type { KeptImage, NodePrediction } from '#model/prediction.ts'
 import type { TakenNode } from '#model/report.ts'
 import { usedOf } from './fill.ts'
 

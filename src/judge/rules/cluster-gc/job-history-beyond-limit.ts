@@ -2,7 +2,7 @@ import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import { describe, garbageIn } from '#judge/garbage/garbage.ts'
 import { type Command, clusterWord, kubectl } from '#judge/garbage/kubectl.ts'
 import { clusterRule, line, plural } from '#judge/rule.ts'
-import type { CronJobGarbage } from '#model/finding/cluster-garbage.ts'
+import type { CronJobGarbage } from '#model/cluster-garbage.ts'
 
 /** A CronJob keeps too many Jobs from this multiple of upstream's default history limit on. */
 const manyTimes = 10

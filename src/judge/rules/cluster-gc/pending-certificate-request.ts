@@ -8,7 +8,7 @@ import {
   nameList,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, plural } from '#judge/rule.ts'
-import type { CertificateRequest } from '#model/finding/cluster-garbage.ts'
+import type { CertificateRequest } from '#model/cluster-garbage.ts'
 
 /** A kubelet requests only its own certificate from these signers. Source: k8s.io/api/certificates/v1 KubeletServingSignerName, KubeAPIServerClientKubeletSignerName. */
 const kubeletServing = 'kubernetes.io/kubelet-serving'

@@ -9,7 +9,7 @@ import {
   whyFinalizersStay,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule } from '#judge/rule.ts'
-import type { HeldObject } from '#model/finding/cluster-garbage.ts'
+import type { HeldObject } from '#model/cluster-garbage.ts'
 
 export const stuckFinalizer = clusterRule({
   id: 'stuck-finalizer',

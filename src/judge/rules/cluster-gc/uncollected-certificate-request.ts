@@ -7,7 +7,7 @@ import {
   nameList,
 } from '#judge/garbage/garbage.ts'
 import { clusterRule, line, lines, plural, shorten } from '#judge/rule.ts'
-import type { CertificateRequest, ControlPlane } from '#model/finding/cluster-garbage.ts'
+import type { CertificateRequest, ControlPlane } from '#model/cluster-garbage.ts'
 
 const assumedVersion = ({ version }: ControlPlane) =>
   version === null

@@ -14,8 +14,12 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { AmiFamily } from '#model/input/record.ts'
-import { hasVolumeSize, type NodeVolume, shareOfVolume } from '#model/prediction/disk-ledger.ts'
-import type { FilesystemState } from '#model/prediction/prediction.ts'
+import {
+  type FilesystemState,
+  hasVolumeSize,
+  type NodeVolume,
+  shareOfVolume,
+} from '#model/prediction.ts'
 
 const titles = {
   notGrown: 'The filesystem is smaller than its volume',
@@ -71,7 +75,7 @@ export const diskDiffersFromNodeClass = contextRule({
     sizedBy: disks?.nodefs?.capacityBytes == null ? ('node' as const) : ('summary' as const),
     ...deviceOfNodefs(host),
     isShared: filesystems.layout === 'shared',
-    isUsed: isUsed(disks?.nodefs ?? null),
+    isUsed: isHalfFull(disks?.nodefs ?? null),
     imagefsBytes: disks?.imagefs?.capacityBytes ?? null,
     devices:
       host?.diskUse?.devices?.map(({ bytes = 0, isUsed = true }) => ({ bytes, isUsed })) ?? null,
@@ -85,7 +89,7 @@ export const diskDiffersFromNodeClass = contextRule({
       owner === 'karpenter'
         ? sizesOfClass(className, context)
         : sizesOfNodegroup({ group, template }, context)
-    const wrong = wrongVolume(fact, declared)
+    const wrong = wrongVolumeFailing(fact, declared)
     if (wrong) return yield wrong
     const volume = typeof declared === 'string' ? declared : dataVolume(fact, declared)
     const small = notGrownFailing(fact, volume)
@@ -117,7 +121,7 @@ function capacityOf({ status }: NodeSubject['node']): number | null {
 }
 
 /** Whether half of a disk is used: one of less than half of its declared size would have room. */
-const isUsed = (disk: FilesystemState | null) =>
+const isHalfFull = (disk: FilesystemState | null) =>
   disk !== null && 2 * (disk.availableBytes ?? 0) < (disk.capacityBytes ?? 0)
 
 /**
@@ -221,7 +225,7 @@ interface NodeDisk extends VolumesOfNode {
 }
 
 /** A size was declared for a volume on which neither images nor pods are. Null: it was not, or is not known. */
-function wrongVolume(node: NodeDisk, declared: Declaration | string | null): Failing | null {
+function wrongVolumeFailing(node: NodeDisk, declared: Declaration | string | null): Failing | null {
   const { amiFamily, capacityBytes, volumes } = node
   const isBottlerocket = amiFamily === 'Bottlerocket'
   const known = typeof declared === 'string' ? null : declared

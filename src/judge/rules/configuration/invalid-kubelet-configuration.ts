@@ -1,6 +1,6 @@
 import { line, nodeRule, settingIn } from '#judge/rule.ts'
-import { wholeFile } from '#model/finding/cause.ts'
-import type { NextStartPrediction } from '#model/prediction/prediction.ts'
+import { wholeFile } from '#model/finding.ts'
+import type { NextStartPrediction } from '#model/prediction.ts'
 
 export const invalidKubeletConfiguration = nodeRule({
   id: 'invalid-kubelet-configuration',

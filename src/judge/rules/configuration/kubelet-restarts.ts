@@ -4,7 +4,7 @@ import {
   eventEvidence,
   eventTimes,
   recentEvents,
-  timesOf,
+  timesText,
   unreadEvents,
 } from '#judge/events/events.ts'
 import { contextRule, type NodeSubject, seenFirst, shorten, worldCause } from '#judge/rule.ts'
@@ -46,7 +46,7 @@ export const kubeletRestarts = contextRule({
     if (!isLoop) return yield* unreadEvents({ failed })
     yield {
       ...seenFirst(
-        `It started ${timesOf(times)}${limit === null ? '' : `, in a control group that may have no more than ${limit}`}.`,
+        `It started ${timesText(times)}${limit === null ? '' : `, in a control group that may have no more than ${limit}`}.`,
         limit === null
           ? 'Until it runs on, nothing on the node is started, evicted or cleaned.'
           : 'If its journal shows no error before a start, the kernel may have killed it at that limit: see journalctl -k.',

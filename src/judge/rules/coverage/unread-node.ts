@@ -7,16 +7,21 @@ import { largestEvicted, resourceText } from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { withMounts } from '#judge/help/host-mounts.ts'
-import { type Held, type Lost, lostOf, withLastWords } from '#judge/help/last-words.ts'
+import {
+  type HeldByWorkload,
+  type LostNode,
+  lostNodeOf,
+  withLastWords,
+} from '#judge/help/last-words.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
 import { conditionsOf, isScarce, sinceOf } from '#judge/help/node-conditions.ts'
 import { notReadyReason } from '#judge/help/not-ready.ts'
 import {
-  type InEmptyDir,
-  inEmptyDirs,
-  type Passed,
-  passedFailing,
-  passedOf,
+  type EmptyDirWriter,
+  emptyDirWriters,
+  type PassedPressure,
+  passedPressureFailing,
+  passedPressureOf,
 } from '#judge/help/passed-pressure.ts'
 import {
   type UnreplayedDisk,
@@ -36,10 +41,10 @@ import {
   silence,
 } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
-import type { Cause, StepAction, UnreadReason } from '#model/finding/cause.ts'
-import { placedWorkload } from '#model/input/kubernetes.ts'
+import type { Cause, StepAction, UnreadReason } from '#model/finding.ts'
 import {
   sources as allSources,
+  placedWorkload,
   type ReadFailure,
   type ReadMode,
   type Source,
@@ -74,13 +79,15 @@ const titles = {
 interface UnreadFact {
   failings: Failing[]
   /** Null: the node reports, and is ready. */
-  lost: Lost | null
+  lostNode: LostNode | null
   /** What one workload holds of the disk of a node that was read. */
-  held: Held | null
+  mainHolder: HeldByWorkload | null
   unreplayed: UnreplayedDisk | null
   /** Of a node without measurements that may have evicted pods. */
-  passed: (Passed & { reason: UnreadCause; look: StepAction; mode: ReadMode }) | null
-  inEmptyDirs: InEmptyDir[]
+  passedPressure:
+    | (PassedPressure & { reason: UnreadCause; look: StepAction; mode: ReadMode })
+    | null
+  emptyDirWriters: EmptyDirWriter[]
 }
 
 export const unreadNode = contextRule({
@@ -96,29 +103,31 @@ export const unreadNode = contextRule({
   sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
 
   fact: (subject): UnreadFact => {
-    const isLost = silenceOf(subject) !== null || isSilentlyNotReady(subject)
+    const isLost = silentCondition(subject) !== null || isSilentlyNotReady(subject)
     const isUnreplayed = unsupportedReason(subject.identity.kubeletVersion) !== null
     return {
       failings: [...judgeNode(subject)],
-      lost: isLost ? lostOf(subject) : null,
-      held: heldByOne(subject),
+      lostNode: isLost ? lostNodeOf(subject) : null,
+      mainHolder: mainHolder(subject),
       unreplayed: isUnreplayed && subject.disks ? unreplayedDisk(subject) : null,
-      passed: passedFact(subject),
-      inEmptyDirs: inEmptyDirs(subject),
+      passedPressure: passedPressureFact(subject),
+      emptyDirWriters: emptyDirWriters(subject),
     }
   },
 
   ofGroup: facts => ({
-    peers: facts.flatMap(({ fact }) => fact.held ?? []).toSorted((a, b) => b.bytes - a.bytes),
-    inEmptyDirs: facts.flatMap(({ fact }) => fact.inEmptyDirs),
+    peers: facts.flatMap(({ fact }) => fact.mainHolder ?? []).toSorted((a, b) => b.bytes - a.bytes),
+    emptyDirWriters: facts.flatMap(({ fact }) => fact.emptyDirWriters),
   }),
 
-  *judge({ failings, lost, unreplayed, passed }, context, _, group) {
+  *judge({ failings, lostNode, unreplayed, passedPressure }, context, _, group) {
     if (unreplayed) yield unreplayedFailing(unreplayed, context, titles)
-    const shown = passed && passedFailing(passed, context, group().inEmptyDirs)
-    if (passed && shown) return yield withPassed(failings[0] ?? null, passed, shown)
+    const shown =
+      passedPressure && passedPressureFailing(passedPressure, context, group().emptyDirWriters)
+    if (passedPressure && shown)
+      return yield withPassedPressure(failings[0] ?? null, passedPressure, shown)
     for (const each of failings)
-      yield lost ? withLastWords(each, lost, context, group().peers, titles.starved) : each
+      yield lostNode ? withLastWords(each, lostNode, context, group().peers, titles.starved) : each
   },
 })
 
@@ -201,7 +210,7 @@ function unreadSources({ identity, unread }: NodeSubject) {
 /** Share of a disk from which on its holder explains a peer that is lost. */
 const leastShare = 0.25
 
-function heldByOne({ ledger }: NodeSubject): Held | null {
+function mainHolder({ ledger }: NodeSubject): HeldByWorkload | null {
   const [first] = heldBySignal(ledger, 'nodefs.available')
   const owner = first?.owner
   const capacity = ledger && first && diskOf(ledger, first.filesystem)?.capacityBytes
@@ -240,7 +249,7 @@ function* unreadPressure(subject: NodeSubject): Generator<Failing> {
 }
 
 /** Of a node whose kubelet posts no status, and of which nothing was measured: its condition Ready. Null: another node. */
-const silenceOf = ({ node, disks, summary, isKubeletDown }: NodeSubject) =>
+const silentCondition = ({ node, disks, summary, isKubeletDown }: NodeSubject) =>
   isKubeletDown || summary || disks
     ? null
     : (node.status?.conditions?.find(
@@ -252,7 +261,7 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
   const { steps = [] } = reason
   const { node, pods, disks, at } = subject
   const { conditions = [], capacity } = node.status ?? {}
-  const silent = silenceOf(subject)
+  const silent = silentCondition(subject)
   if (silent) return silentFailing(sinceOf(silent), steps)
   const reported = conditionsOf({ node })
   const pressure = conditions.find(
@@ -276,7 +285,7 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
   return {
     severity: 'critical' as const,
     title: titles.pressure,
-    ...(disk !== undefined && withLook(reason, pods)),
+    ...(disk !== undefined && withLookStep(reason, pods)),
     ...(user !== null && {
       title: titles.memory,
       cause: settingIn('workload', 'resources.requests.memory'),
@@ -299,7 +308,7 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
 }
 
 /** A disk that is known to be too small explains it. */
-const withLook = ({ cause, steps = [] }: UnreadCause, pods: NodeSubject['pods']) => ({
+const withLookStep = ({ cause, steps = [] }: UnreadCause, pods: NodeSubject['pods']) => ({
   ...(cause?.kind === 'unread' && { cause: { ...cause, source: diskUse } }),
   steps: [...steps.filter(({ id }) => id !== look.id), withMounts(look, { pods })],
 })
@@ -309,9 +318,9 @@ const isSilentlyNotReady = ({ identity, disks, summary }: NodeSubject) =>
   identity.ready === 'False' && !disks && !summary
 
 /** Null: the node reports pressure or nothing, or was measured. */
-function passedFact(subject: NodeSubject) {
+function passedPressureFact(subject: NodeSubject) {
   const passed =
-    subject.isKubeletDown || conditionsOf(subject).length > 0 ? null : passedOf(subject)
+    subject.isKubeletDown || conditionsOf(subject).length > 0 ? null : passedPressureOf(subject)
   const sources = unreadSources(subject)
   return (
     passed && {
@@ -327,10 +336,10 @@ function passedFact(subject: NodeSubject) {
 }
 
 /** What happened says more than what could not be read. */
-function withPassed(
+function withPassedPressure(
   failing: Failing | null,
-  { reason, look, mode }: NonNullable<UnreadFact['passed']>,
-  { isWriter, cause, steps, evidence, seen }: NonNullable<ReturnType<typeof passedFailing>>,
+  { reason, look, mode }: NonNullable<UnreadFact['passedPressure']>,
+  { isWriter, cause, steps, evidence, seen }: NonNullable<ReturnType<typeof passedPressureFailing>>,
 ): Failing {
   const unread: Failing = failing ?? {
     ...reason,

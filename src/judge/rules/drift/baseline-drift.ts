@@ -1,4 +1,4 @@
-import { firstReasons } from '#base/text/first-of.ts'
+import { firstReasons } from '#base/text.ts'
 import { amiDefaults, isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
 import {
@@ -6,7 +6,7 @@ import {
   dependsOnSize,
   evictionHardDefaults,
   fieldOf,
-  isCompared,
+  isComparedField,
   meaningOf,
 } from '#facts/kubelet/fields.ts'
 import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
@@ -24,7 +24,7 @@ import {
   isOnMost,
   peersOf,
   type Shares,
-  sharesOf,
+  sharesByPart,
 } from '#judge/drift/peers.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import {
@@ -101,7 +101,7 @@ export const baselineDrift = contextRule({
   },
 
   ofGroup: (facts, context) =>
-    sharesOf(facts, other => ({
+    sharesByPart(facts, other => ({
       part: other.peers,
       keys: imageDeviations(other, context).map(({ path }) => path),
     })),
@@ -127,7 +127,7 @@ function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) 
     }
   }
   const open = Object.keys(baseline).filter(
-    field => !isCompared(field) || (baseline[field] === null && dependsOnSize(field)),
+    field => !isComparedField(field) || (baseline[field] === null && dependsOnSize(field)),
   )
   if (open.length > 0)
     yield { unknown: `policy baseline: ${shorten(open.join(', '), 200)} is not compared` }

@@ -1,5 +1,5 @@
 import { releaseOf } from '#facts/eks/node-identity.ts'
-import { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/fields.ts'
+import { dependsOnSize, fieldOf, isComparedField, meaningOf } from '#facts/kubelet/fields.ts'
 import { declarationOf, declaredNode } from '#judge/drift/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting, FieldValue } from '#judge/drift/drift.ts'
 import {
@@ -16,7 +16,7 @@ import {
   lossWords,
   peersOf,
   type Shares,
-  sharesOf,
+  sharesByPart,
   wayEvidence,
 } from '#judge/drift/peers.ts'
 import { contextRule, line, lines, plural, settingIn } from '#judge/rule.ts'
@@ -64,7 +64,7 @@ export const lostOnTheWay = contextRule({
 
   ofGroup: facts => ({
     facts: facts.map(({ fact }) => fact),
-    running: sharesOf(facts, ({ peers, running }) => ({
+    running: sharesByPart(facts, ({ peers, running }) => ({
       part: peers,
       keys: Object.entries(running).map(([path, { canonical }]) => `${path} ${canonical}`),
     })),
@@ -75,21 +75,24 @@ export const lostOnTheWay = contextRule({
     const declaration = declarationOf(node, context)
     const files = typeof start === 'string' ? null : start
     const isKnown = typeof declaration !== 'string'
-    const means = (path: string, value: unknown) => meaningOf(path, value, node.kubeletVersion)
+    const meaningHere = (path: string, value: unknown) =>
+      meaningOf(path, value, node.kubeletVersion)
     if (!isKnown && !files) return yield { unknown: `${declaration}; ${start}` }
     const declared = isKnown
       ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)]
       : []
     const onDisk = files ? lossesOnDisk(files, running, node) : []
     const isDeclared = ({ path, value }: Loss) =>
-      declared.some(loss => loss.path === path && means(path, loss.value) === means(path, value))
+      declared.some(
+        loss => loss.path === path && meaningHere(path, loss.value) === meaningHere(path, value),
+      )
     const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(
       // changed-not-restarted reports values that do not run yet. peer-drift reports values that most of the group runs:
       // those were changed on this node. This rule reports the latter only if the loss is located.
       loss =>
         loss.layer !== 'configz' &&
         (isExplained(loss, declaration) ||
-          (doubt === null && loss.by === 'declared' && isSure(loss)) ||
+          (doubt === null && loss.by === 'declared' && isLossCertain(loss)) ||
           !runsOnMost(loss, fact, group().running)),
     )
     if (losses.length === 0) {
@@ -99,14 +102,14 @@ export const lostOnTheWay = contextRule({
         yield { unknown: `nothing is declared for it; ${start}` }
       return
     }
-    const isCertain = doubt === null && losses.some(isSure)
+    const isCertain = doubt === null && losses.some(isLossCertain)
     yield {
       confidence: isCertain ? 'certain' : 'likely',
       consequence: `${plural(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${lossWords(losses, running)}`,
       evidence: lines(
         ...layerEvidence(losses),
         files === null &&
-          !losses.every(isSure) &&
+          !losses.every(isLossCertain) &&
           line('unread', 'disk', `the files were not read: ${start}`),
         files !== null && doubt !== null && line('unread', 'disk', doubt),
         ...wayEvidence(losses, files, running),
@@ -153,13 +156,13 @@ function isLost(
   running: Record<string, FieldValue>,
   { kubeletVersion }: DeclaredNode,
 ) {
-  if (!isCompared(path)) return true
+  if (!isComparedField(path)) return true
   const isRunning =
     meaningOf(path, before ?? value, kubeletVersion) === runningMeaning(running, path)
   return before === undefined ? !isRunning : isRunning
 }
 
-const isSure = ({ confidence }: Loss) => confidence === 'certain'
+const isLossCertain = ({ confidence }: Loss) => confidence === 'certain'
 
 /** Whether the declaration shows why this node lacks the setting. */
 const isExplained = ({ path, where, by }: Loss, declaration: Declaration | string) =>
@@ -180,9 +183,9 @@ function lossesOfOlder(
   group: () => { facts: readonly LossFact[] },
 ): Loss[] {
   if (!older) return []
-  const isNew = ({ template, nodeClass }: DeclaredNode) =>
+  const isFromPresent = ({ template, nodeClass }: DeclaredNode) =>
     older.version === null ? nodeClass.hash === older.hash : template.version === older.version
-  const newer = group().facts.filter(fact => fact.release === release && isNew(fact.node))
+  const newer = group().facts.filter(fact => fact.release === release && isFromPresent(fact.node))
   const paths = new Set(
     newer.flatMap(fact => Object.keys(fact.running)).concat(Object.keys(running)),
   )

@@ -1,5 +1,5 @@
 import { amountOrNull, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
@@ -182,12 +182,12 @@ class Meaning {
   meantValue(fact: PeerFact, path: string): Meant | null {
     const { declaration, baseline } = this.#ofNode(fact)
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
-    const meaningBy = (by: Meant['by'], value: unknown) => ({
+    const intendedValueBy = (by: Meant['by'], value: unknown) => ({
       by,
       canonical: meaningOf(path, value, fact.node.kubeletVersion),
     })
-    if (declared) return meaningBy('declared', declared.value)
-    return Object.hasOwn(baseline, path) ? meaningBy('baseline', baseline[path]) : null
+    if (declared) return intendedValueBy('declared', declared.value)
+    return Object.hasOwn(baseline, path) ? intendedValueBy('baseline', baseline[path]) : null
   }
 
   /**
@@ -268,14 +268,15 @@ function sizeDrifts<Fact extends SizedSettings>(
 }
 
 function normOf(path: string, members: readonly SizedMember[]) {
-  const isMost = (part: readonly unknown[]) => 2 * part.length > members.length
+  const isMajority = (part: readonly unknown[]) => 2 * part.length > members.length
   if (path === 'kubeReserved.cpu' || path === 'kubeReserved.memory') {
     const resource = path === 'kubeReserved.cpu' ? 'cpu' : 'memory'
     // Null: undecided, because the instance's cores are unknown.
     const isNearExample = ({ fact }: SizedMember) =>
       isEksReservation(resource, fact.fields[path]?.shown, fact.cores)
     const isOfEks = members.every(({ fact }) => isFamilyOfEks(fact.amiFamily))
-    if (!isOfEks || !isMost(members.filter(member => isNearExample(member) === true))) return null
+    if (!isOfEks || !isMajority(members.filter(member => isNearExample(member) === true)))
+      return null
     return {
       shown: "by the formula of EKS's images",
       isMet: (member: SizedMember) => isNearExample(member) !== false,
@@ -285,7 +286,7 @@ function normOf(path: string, members: readonly SizedMember[]) {
   const groups = [
     ...Map.groupBy(members, ({ fact }) => settingOfPeer(fact, path).canonical).values(),
   ]
-  const most = groups.find(isMost)
+  const most = groups.find(isMajority)
   const [example] = most ?? []
   if (!most || !example) return null
   const value = settingOfPeer(example.fact, path)

@@ -1,11 +1,11 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/node-identity.ts'
 import { configurationDefaults, dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
 import { absentValue, type FieldValue, writtenSettings } from '#judge/drift/drift.ts'
 import { nodesText } from '#judge/drift/peers.ts'
 import { type CohortMember, cohortRule, line, plural, shorten, worldCause } from '#judge/rule.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import type { Evidence } from '#model/finding.ts'
 import type { AmiFamily } from '#model/input/record.ts'
 
 interface VersionFact {

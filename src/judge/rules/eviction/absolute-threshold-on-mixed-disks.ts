@@ -1,4 +1,4 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import { bytes, cohortRule, hardThresholds, line, percent, plural, shorten } from '#judge/rule.ts'
 

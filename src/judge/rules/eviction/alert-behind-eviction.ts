@@ -1,6 +1,6 @@
 import { amountLine, thresholdEvidence } from '#judge/help/thresholds.ts'
 import { line, nodeRule, percent, settingIn } from '#judge/rule.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 
 const disks: Partial<Record<Signal, 'nodefs' | 'imagefs'>> = {
   'nodefs.available': 'nodefs',

@@ -1,4 +1,4 @@
-import { matchesGlob } from '#base/text/glob.ts'
+import { matchesGlob } from '#base/text.ts'
 import { distinctRankings, whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   line,
@@ -10,8 +10,8 @@ import {
   shorten,
   shortPodName,
 } from '#judge/rule.ts'
-import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
-import { conditionOf, type Signal } from '#model/prediction/prediction.ts'
+import { controllerReferenceOf, type KubernetesPod } from '#model/input/record.ts'
+import { conditionOf, type Signal } from '#model/prediction.ts'
 
 const firstVictims = 3
 /** Share of the capacity above a threshold. From there on no pressure is near. */

@@ -22,10 +22,9 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { Cause, HolderCause, StepAction } from '#model/finding/cause.ts'
-import type { Evidence } from '#model/finding/finding.ts'
+import type { Cause, Evidence, HolderCause, StepAction } from '#model/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
-import type { FilesystemState, Signal } from '#model/prediction/prediction.ts'
+import type { FilesystemState, Signal } from '#model/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
@@ -87,7 +86,9 @@ export const diskNearlyFull = contextRule({
 
   *judge({ disks, claims, isTainted }, context) {
     for (const disk of disks) {
-      const failing = disk.isNear ? nearlyFull(disk) : fullSoon(disk, context.growth()[disk.name])
+      const failing = disk.isNear
+        ? nearlyFullFailing(disk)
+        : fullSoonFailing(disk, context.growth()[disk.name])
       if (failing === null) continue
       const { seen, steps = [] } = failing
       const folders = disk.name === 'nodefs' ? claimFolders(claims, context.localFolder) : []
@@ -164,7 +165,7 @@ function fillingDisk(
     free,
     left,
     held,
-    rate: isInodes ? null : rateOf(reason, left, subject),
+    rate: isInodes ? null : fillRateText(reason, left, subject),
     // No eviction will come: a deletion makes room before writes fail.
     reason:
       isWatched || !isNear
@@ -173,7 +174,7 @@ function fillingDisk(
   }
 }
 
-function nearlyFull(disk: FillingDisk): Failing {
+function nearlyFullFailing(disk: FillingDisk): Failing {
   const { signal, isWatched, left, capacity, reason } = disk
   const isInodes = signal.endsWith('.inodesFree')
   const shown = isInodes ? `${left} inodes` : bytes(left)
@@ -196,7 +197,7 @@ function nearlyFull(disk: FillingDisk): Failing {
 }
 
 /** By the age of the container that wrote it, or of the pod. Null: unknown, or it leaves more than an hour. */
-function rateOf(
+function fillRateText(
   { cause }: Reason,
   left: number,
   { pods, at, ledger }: Satisfied<'disks' | 'eviction'>,
@@ -226,7 +227,7 @@ function rateOf(
 }
 
 /** Null: growth is unknown, or leaves more than a day. */
-function fullSoon(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | null {
+function fullSoonFailing(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | null {
   const { signal, isWatched, left, reason } = disk
   const hours = hoursToFill(left, growth)
   if (hours > soon.hours) return null

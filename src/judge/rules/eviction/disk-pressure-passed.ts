@@ -3,14 +3,13 @@ import { agoMs, shownTime } from '#judge/events/events.ts'
 import { diskEvictions } from '#judge/events/evictions.ts'
 import { evictedWriter, largestPart } from '#judge/help/explained-pressure.ts'
 import { diskOf, partCause } from '#judge/help/holder-cause.ts'
-import { diskReason, reasonOf } from '#judge/help/holders.ts'
+import { diskReason, fullestDiskReason, reasonOf } from '#judge/help/holders.ts'
 import { staleConditionMs } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
   type Failing,
   line,
-  lines,
   nameLength,
   nodeRule,
   percent,
@@ -21,12 +20,12 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { fullestOf, type NodeLedger } from '#model/prediction/disk-ledger.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf, fullestOf, type NodeLedger } from '#model/prediction.ts'
 
 const titles = {
   young: 'The node reports DiskPressure, and no threshold is met at this moment',
   gone: 'A pod was evicted that had written much of the disk',
+  used: 'Pods were evicted or refused for this disk, and most of it is still used',
 }
 
 export const diskPressurePassed = nodeRule({
@@ -52,35 +51,49 @@ export const diskPressurePassed = nodeRule({
     if (isMet || !ledger) return
     if (conditions.DiskPressure === 'True') return yield* judgeRecentPressure(subject, ledger)
     const evicted = diskEvictions(pods, at, weekMs)
-    const part = evicted.length === 0 ? null : largestPart(ledger)
-    if (!part) return yield* judgeEvictedWriter(subject, ledger)
-    const { holder, lowBytes: low, share } = part
-    yield {
-      ...reasonOf(partCause(part), subject),
-      confidence: 'likely',
-      ...seenFirst(
-        `The kubelet evicted or refused ${plural(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`,
-        `One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
-      ),
-      evidence: lines(
-        line('event', 'pods evicted or refused for the disk', evicted.length),
-        line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),
-        bytesLine('summary', `largest of ${holder}`, low),
-      ),
+    if (evicted.length === 0) return
+    const passed = `The kubelet evicted or refused ${plural(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`
+    const evidence = [
+      line('event', 'pods evicted or refused for the disk', evicted.length),
+      line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),
+    ]
+    const writer = evictedWriter(pods, at, ledger)
+    const part = largestPart(ledger)
+    if (part) {
+      const { holder, lowBytes: low, share } = part
+      yield {
+        ...reasonOf(partCause(part), subject),
+        confidence: 'likely',
+        ...seenFirst(
+          passed,
+          `One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
+        ),
+        evidence: [...evidence, bytesLine('summary', `largest of ${holder}`, low)],
+      }
+    } else if (writer) yield evictedWriterFailing(writer, ledger)
+    else {
+      const reason = fullestDiskReason(subject)
+      if (reason)
+        yield {
+          ...{ title: titles.used, confidence: 'likely', ...reason },
+          ...seenFirst(
+            `${passed}${reason.seen === undefined ? '' : ` ${reason.seen}`}`,
+            'What still holds the disk leaves little room for what filled it then.',
+          ),
+          evidence,
+        }
     }
   },
 })
 
 /** The eviction freed what the pod had written. Its next one writes it again. */
-function* judgeEvictedWriter(
-  { pods, at }: Satisfied<'pods'>,
+function evictedWriterFailing(
+  writer: NonNullable<ReturnType<typeof evictedWriter>>,
   ledger: NodeLedger,
-): Iterable<Failing> {
-  const writer = evictedWriter(pods, at, ledger)
-  if (!writer) return
+): Failing {
   const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
   const { owner, bytes: written } = writer
-  yield {
+  return {
     title: titles.gone,
     confidence: 'likely',
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),

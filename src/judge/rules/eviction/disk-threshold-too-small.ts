@@ -7,7 +7,7 @@ import {
   withEntries,
 } from '#judge/help/thresholds.ts'
 import { bytes, hardThresholds, line, nodeRule } from '#judge/rule.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 /** What any writer fills between two looks of the eviction manager. */
 const least = { bytes: 16 * mebibyte, inodes: 100 }

@@ -7,7 +7,7 @@ import { shownTime } from '#judge/events/events.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
 import { drainStep, isOfDaemonSet } from '#judge/help/drain.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
-import { diskReason, measuredFirst } from '#judge/help/holders.ts'
+import { diskReason, withMeasurementFirst } from '#judge/help/holders.ts'
 import { memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
@@ -38,15 +38,15 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
-import type { HolderPart } from '#model/prediction/disk-ledger.ts'
 import {
   conditionOf,
   type EvaluatedThreshold,
   type EvictionPrediction,
+  type HolderPart,
   type Signal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 
 /** Upstream's choice among pods of equal rank is undefined, so several victims are shown. */
 const shownVictims = 3
@@ -98,7 +98,7 @@ export const evictionDue = nodeRule({
         seen: [waiting, reason.seen].filter(Boolean).join('; '),
       }),
       ...(powerless && { title: titles.powerless }),
-      ...(isIdle && { title: titles.unreported, steps: withRestart(reason.steps ?? []) }),
+      ...(isIdle && { title: titles.unreported, steps: withRestartStep(reason.steps ?? []) }),
       consequence: [
         ...(isIdle
           ? [
@@ -170,7 +170,7 @@ function gracePeriodLeft([first]: readonly EvaluatedThreshold[], { node, at }: N
 }
 
 /** What gives room comes first, whether the kubelet acts or not, unless it costs the node. */
-function withRestart([first, ...others]: readonly StepAction[]): StepAction[] {
+function withRestartStep([first, ...others]: readonly StepAction[]): StepAction[] {
   const restart = { id: 'restart-kubelet', variant: 'idle' } as const
   if (!first) return [restart]
   return first.id === 'replace-node' ? [restart, first, ...others] : [first, restart, ...others]
@@ -270,7 +270,7 @@ function reasonOf(
   if (held) {
     const ending = isFreedByDrain(held) ? [podDeletion(held.cause, subject) ?? drain].flat() : []
     // The measurement takes seconds. What it shows decides whether a larger disk ends this.
-    const isUnsure = measuredFirst(held, subject) !== held
+    const isUnsure = withMeasurementFirst(held, subject) !== held
     const steps = held.steps.map(step =>
       isUnsure && step.id === 'larger-disk' ? { ...step, isUnsure } : step,
     )
@@ -321,9 +321,9 @@ function areUnusedKnown({ pods, ledger }: Satisfied<'eviction'>): boolean {
   const isRead = pods?.every(
     ({ status }) => status?.phase !== 'Running' || status.containerStatuses !== undefined,
   )
-  const isUnused = ({ owner }: HolderPart) =>
+  const isUnusedImage = ({ owner }: HolderPart) =>
     owner?.kind === 'image' && owner.workloads.length === 0
-  return isRead === true && ledger?.parts.some(isUnused) === true
+  return isRead === true && ledger?.parts.some(isUnusedImage) === true
 }
 
 function computedLines(threshold: EvaluatedThreshold) {

@@ -1,6 +1,6 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { type EvictionCause, evictionCause, exceededLimit } from '#facts/kubelet/event-messages.ts'
-import { eventTimes, timesOf, unknownEvents } from '#judge/events/events.ts'
+import { eventTimes, timesText, unknownEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
   type Eviction,
@@ -31,7 +31,7 @@ import {
   seenFirst,
   worldCause,
 } from '#judge/rule.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction.ts'
 
 /** Evictions that make a loop if the replacement pod comes straight back to this node. */
 const manyWithReturn = 2
@@ -74,13 +74,13 @@ export const evictionLoop = contextRule({
   }),
 
   *judge(fact, context) {
-    yield* loopsOf(fact, context)
+    yield* loopFailings(fact, context)
     // Evicted pods of most owners are deleted, so only events show these evictions.
     yield* unknownEvents(context)
   },
 
   judgeUnread: context =>
-    loopsOf({ ...noEvictions, tolerated: {}, nextVictims: {}, held: null }, context),
+    loopFailings({ ...noEvictions, tolerated: {}, nextVictims: {}, held: null }, context),
 })
 
 function heldReason(subject: Satisfied<'pods'>): Reason | null {
@@ -97,13 +97,13 @@ function heldReason(subject: Satisfied<'pods'>): Reason | null {
   return held?.cause.kind === 'holder' ? held : null
 }
 
-function loopsOf(fact: LoopFact, context: NodeContext): Failing[] {
+function loopFailings(fact: LoopFact, context: NodeContext): Failing[] {
   // local-storage-limit-exceeded has those over a limit of their own.
   const evictions = allEvictions(fact.recorded, context).filter(
     ({ message }) => exceededLimit(message) === null,
   )
   return [...Map.groupBy(evictions, ownerName).values()]
-    .flatMap(own => loopOf(own, fact, context.at) ?? [])
+    .flatMap(own => loopFailing(own, fact, context.at) ?? [])
     .toSorted(
       by(
         ({ count }) => -count,
@@ -114,7 +114,7 @@ function loopsOf(fact: LoopFact, context: NodeContext): Failing[] {
     .map(({ failing }) => failing)
 }
 
-function loopOf(
+function loopFailing(
   own: Eviction[],
   { tolerated, nextVictims, held, ...fact }: LoopFact,
   at: string,
@@ -155,12 +155,12 @@ function loopOf(
         [
           returns
             ? `Its pods tolerate ${taint}: each replacement comes straight back to this node.`
-            : comesBack(key),
+            : returnText(key),
           isNext ? ' By replay the next to go is of the same owner.' : '',
         ].join(''),
       ),
       evidence: lines(
-        line('event', `evictions of ${name}${key === null ? ' (by name)' : ''}`, timesOf(times)),
+        line('event', `evictions of ${name}${key === null ? ' (by name)' : ''}`, timesText(times)),
         ...messageLines(evictions, resource),
         line('event', 'the kubelet said last', latest.message === '' ? 'nothing' : latest.message),
         returns && line('node', 'tolerated taint', taint),
@@ -178,7 +178,7 @@ function loopOf(
 const isOfInodes = (held: Reason | null) =>
   held?.cause.kind === 'holder' && held.cause.amount.unit === 'inodes'
 
-const comesBack = (key: string | null) =>
+const returnText = (key: string | null) =>
   key === null
     ? 'No owner of these pods is known: nothing in Kubernetes replaces a pod without one.'
     : 'What replaces them comes back and goes again.'

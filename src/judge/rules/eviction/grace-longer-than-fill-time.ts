@@ -19,7 +19,7 @@ import {
   type Satisfied,
   span,
 } from '#judge/rule.ts'
-import { type EvaluatedThreshold, type Signal, sisterSignal } from '#model/prediction/prediction.ts'
+import { type EvaluatedThreshold, type Signal, sisterSignal } from '#model/prediction.ts'
 
 const tidySeconds = [300, 120, 90, 60, 30, 10]
 

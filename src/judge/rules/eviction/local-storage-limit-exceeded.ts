@@ -25,9 +25,8 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/node-subject.ts'
-import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
-import type { DiskHolder, HolderOwner } from '#model/prediction/disk-ledger.ts'
-import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
+import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
+import type { DiskHolder, HolderOwner, LocalStorageEviction } from '#model/prediction.ts'
 
 const shown = 10
 
@@ -64,13 +63,13 @@ export const localStorageLimitExceeded = contextRule({
   ],
 
   fact: (subject): LimitsFact => ({
-    over: overNow(subject),
-    near: nearLimit(subject),
+    over: overLimitFailing(subject),
+    near: nearLimitFailing(subject),
     recorded: recordedEvictions(subject.pods, subject.at, dayMs)
       .filter(isOverLimit)
       .map(eviction => {
         const pod = subject.pods.find(({ metadata }) => metadata?.uid === eviction.pod)
-        return { ...eviction, setter: setterOf(pod) }
+        return { ...eviction, setter: limitSetter(pod) }
       }),
     unknown: subject.missing.localStorageEvictions ?? null,
   }),
@@ -78,7 +77,7 @@ export const localStorageLimitExceeded = contextRule({
   *judge({ over, near, unknown, recorded }, context) {
     if (over) yield over
     const [first, ...others] = evictedBefore(recorded, context)
-    if (first) yield near ? withNext(first, near) : first
+    if (first) yield near ? withNearLimit(first, near) : first
     else if (near) yield near
     yield* others
     if (unknown !== null) yield { unknown }
@@ -91,19 +90,19 @@ const isOverLimit = ({ message }: Eviction) => exceededLimit(message) !== null
 
 type WithPods = Satisfied<'pods'>
 
-function overNow(subject: WithPods): Failing | null {
+function overLimitFailing(subject: WithPods): Failing | null {
   const [first, ...others] = subject.localStorageEvictions ?? []
   if (!first) return null
   return {
     ...reasonOf(first, subject),
     ...(subject.isConfigurationOnDisk && { confidence: 'likely' }),
-    consequence: `Within ${evictionSeconds} s the kubelet evicts ${useText(first)}${setterText(setterIn(first, subject))}.${others.length === 0 ? '' : ` So it does for ${plural(others.length, 'other')}.`}`,
+    consequence: `Within ${evictionSeconds} s the kubelet evicts ${useText(first)}${setterText(podLimitSetter(first, subject))}.${others.length === 0 ? '' : ` So it does for ${plural(others.length, 'other')}.`}`,
     evidence: useLines([first, ...others]),
   }
 }
 
 /** It can still be saved: the kubelet evicts it at the next few writes. */
-function nearLimit(subject: WithPods): Failing | null {
+function nearLimitFailing(subject: WithPods): Failing | null {
   const near = subject.nearOwnLimits ?? []
   const [first, ...others] = near.toSorted(
     (a, b) => b.usedBytes / b.limitBytes - a.usedBytes / a.limitBytes,
@@ -124,7 +123,7 @@ function nearLimit(subject: WithPods): Failing | null {
 }
 
 /** What was evicted leads; what runs can still be saved. Pods of one workload need a step once. */
-function withNext(before: Failing, near: Failing): Failing {
+function withNearLimit(before: Failing, near: Failing): Failing {
   const { steps = [] } = before
   const others = (near.steps ?? []).filter(
     ({ id, owner }) =>
@@ -152,7 +151,7 @@ function* evictedBefore(recorded: readonly Recorded[], context: NodeContext): Ge
     const setter = (volume ?? container) === null && known ? known.setter : null
     const owner = placeOf(latest)
     yield {
-      ...overLimit(owner, { volume, container: container ?? setter }, [
+      ...overLimitReason(owner, { volume, container: container ?? setter }, [
         amountOf(quantity, 0) ?? 0,
         null,
       ]),
@@ -181,7 +180,7 @@ function limitText(volume: string | null, container: string | null): string {
 }
 
 /** The one of several containers that has a limit: the kubelet compares the whole pod with it. */
-function setterOf(pod: KubernetesPod | undefined): string | null {
+function limitSetter(pod: KubernetesPod | undefined): string | null {
   const { containers = [], initContainers = [] } = pod?.spec ?? {}
   const all = [...containers, ...initContainers]
   const limited = all.filter(({ resources }) => resources?.limits?.['ephemeral-storage'])
@@ -189,8 +188,8 @@ function setterOf(pod: KubernetesPod | undefined): string | null {
 }
 
 /** Null: the limit is of one container, or of a volume. */
-const setterIn = ({ limit, namespace, name }: LocalStorageEviction, { pods }: WithPods) =>
-  limit === 'pod' ? setterOf(podOf(pods, { namespace, pod: name })) : null
+const podLimitSetter = ({ limit, namespace, name }: LocalStorageEviction, { pods }: WithPods) =>
+  limit === 'pod' ? limitSetter(podOf(pods, { namespace, pod: name })) : null
 
 const setterText = (setter: string | null) =>
   setter === null
@@ -207,9 +206,9 @@ function reasonOf(
 ): Pick<Failing, 'cause' | 'steps'> {
   const pod = podOf(pods, { namespace, pod: name })
   const volume = limit === 'emptyDir' ? what : null
-  const container = limit === 'container' ? what : setterOf(pod)
+  const container = limit === 'container' ? what : limitSetter(pod)
   const owner = { namespace, pod: name, workload: pod ? controllerOf(pod) : null }
-  const reason = overLimit(owner, { volume, container }, [usedBytes, usedBytes])
+  const reason = overLimitReason(owner, { volume, container }, [usedBytes, usedBytes])
   const own = (ledger?.parts ?? []).filter(
     ({ holder, owner }) =>
       counted.includes(holder) &&
@@ -234,18 +233,20 @@ interface PodPlace {
 }
 
 /** A limit of ephemeral-storage is of layers, logs and volumes together: which of them were written is not known. */
-function overLimit(
-  of: PodPlace,
+function overLimitReason(
+  pod: PodPlace,
   { volume, container }: { volume: string | null; container: string | null },
   [lowBytes, highBytes]: [number, number | null],
 ) {
   if (volume === null) {
     const owner: HolderOwner =
-      container === null ? { kind: 'pod', volume, ...of } : { kind: 'container', container, ...of }
+      container === null
+        ? { kind: 'pod', volume, ...pod }
+        : { kind: 'container', container, ...pod }
     const step = { id: 'set-ephemeral-storage', variant: 'limit', owner, bytes: lowBytes } as const
     return { steps: [step] as const }
   }
-  const owner = { kind: 'pod' as const, volume, ...of }
+  const owner = { kind: 'pod' as const, volume, ...pod }
   const held = { holder: 'pod-volumes', filesystem: 'nodefs', place: null } as const
   return {
     cause: partCause({ ...held, owner, lowBytes, highBytes }),

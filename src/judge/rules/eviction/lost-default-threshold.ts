@@ -7,7 +7,7 @@ import {
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import type { Filesystems } from '#model/prediction/prediction.ts'
+import type { Filesystems } from '#model/prediction.ts'
 
 export const lostDefaultThreshold = nodeRule({
   id: 'lost-default-threshold',

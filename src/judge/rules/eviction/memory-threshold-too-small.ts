@@ -17,11 +17,11 @@ import {
   nodeRule,
   type Satisfied,
 } from '#judge/rule.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
-/** Of a node whose memory is nearly used up: less than this is left, or less than so much above the threshold. */
-const whenFull = '300Mi'
+/** Memory of a node counts as nearly used up with less available than this, or with less than `nearPercent` left above the threshold. */
+const fullNodeThreshold = '300Mi'
 const nearPercent = 1
 
 export const memoryThresholdTooSmall = nodeRule({
@@ -45,7 +45,9 @@ export const memoryThresholdTooSmall = nodeRule({
     // Other rules report a threshold that is switched off or lost.
     const thresholds = eviction.thresholds.filter(({ signal }) => signal === 'memory.available')
     const isNear = thresholds.some(threshold => isNearlyMet(threshold, subject))
-    const sound = isNear ? whenFull : (hardDefaults(identity)['memory.available'] ?? '100Mi')
+    const sound = isNear
+      ? fullNodeThreshold
+      : (hardDefaults(identity)['memory.available'] ?? '100Mi')
     const soundBytes = amountOf(sound, 0) ?? 0
     const largest = highestThreshold(thresholds)
     if (!largest || (largest.resolved ?? 0) >= soundBytes) return
@@ -69,11 +71,14 @@ export const memoryThresholdTooSmall = nodeRule({
   },
 })
 
-const isNearlyMet = (
+function isNearlyMet(
   { signal, margin, met, resolved }: EvaluatedThreshold,
-  { eviction }: Satisfied<'eviction'>,
-) =>
-  met === false &&
-  margin !== null &&
-  (margin < (nearPercent / 100) * (eviction.signals[signal]?.capacityBytes ?? 0) ||
-    margin + (resolved ?? 0) < (amountOf(whenFull, 0) ?? 0))
+  { eviction: { signals } }: Satisfied<'eviction'>,
+) {
+  if (met !== false || margin === null) return false
+  const availableBytes = margin + (resolved ?? 0)
+  return (
+    margin < (nearPercent / 100) * (signals[signal]?.capacityBytes ?? 0) ||
+    availableBytes < (amountOf(fullNodeThreshold, 0) ?? 0)
+  )
+}

@@ -18,7 +18,7 @@ import { largerVolume, volumeToWrite } from '#judge/help/disk-size.ts'
 import { isPassedExplained } from '#judge/help/explained-pressure.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
 import { fullestDiskReason } from '#judge/help/holders.ts'
-import { passedOf } from '#judge/help/passed-pressure.ts'
+import { passedPressureOf } from '#judge/help/passed-pressure.ts'
 import { diskEvictionPercent } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -35,7 +35,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { conditionOf } from '#model/prediction/prediction.ts'
+import { conditionOf } from '#model/prediction.ts'
 
 const shown = 5
 const titles = { day: 'Pods were evicted from this node, or refused, within a day' }
@@ -72,7 +72,7 @@ export const podsEvicted = contextRule({
     ...evictionFact(subject, dayMs),
     short: shortNow(subject),
     over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
-    isDiskUnread: passedOf(subject) !== null,
+    isDiskUnread: passedPressureOf(subject) !== null,
     isDiskExplained: isPassedExplained(subject) || fullestDiskReason(subject) !== null,
     narrow: narrowDisk(subject),
   }),
@@ -131,7 +131,9 @@ function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Faili
     return !isSaid && !isShort && isWithinWindow(time, context.at, windowMs)
   })
   // eviction-loop has the others.
-  const few = [...Map.groupBy(found, ownerName).values()].filter(own => own.length < manyEvictions)
+  const few = [...Map.groupBy(found, ownerName).values()].filter(
+    own => own.filter(({ time }) => isWithinWindow(time, context.at)).length < manyEvictions,
+  )
   const resourceOf = ({ message }: Eviction) => evictionCause(message).resource
   for (const [resource, own] of Map.groupBy(few.flat(), resourceOf))
     yield failingOf(resource ?? '', own, fact, context.at)

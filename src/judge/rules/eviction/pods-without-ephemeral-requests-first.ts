@@ -1,8 +1,8 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { distinctRankings, evictablePods, whyUnobserved } from '#judge/help/thresholds.ts'
 import { bytes, line, nodeRule, settingIn, shortPodName } from '#judge/rule.ts'
-import type { RankedPod, Signal } from '#model/prediction/prediction.ts'
+import type { RankedPod, Signal } from '#model/prediction.ts'
 
 /** Minimum excess in bytes of the pod that stays over the pod evicted first. Less hardly matters. */
 const notableBytes = gibibyte

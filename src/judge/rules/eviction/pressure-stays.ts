@@ -1,11 +1,7 @@
 import { agoMs, recentEvents, unreadEvents } from '#judge/events/events.ts'
 import { amountOf, shownAmount, staleConditionMs } from '#judge/help/thresholds.ts'
 import { contextRule, line, type Satisfied, seenFirst, span, worldCause } from '#judge/rule.ts'
-import {
-  conditionOf,
-  type EvaluatedThreshold,
-  type EvictionPrediction,
-} from '#model/prediction/prediction.ts'
+import { conditionOf, type EvaluatedThreshold, type EvictionPrediction } from '#model/prediction.ts'
 
 export const pressureStays = contextRule({
   id: 'pressure-stays',

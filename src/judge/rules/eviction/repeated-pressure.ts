@@ -1,6 +1,6 @@
 import { durationMs } from '#base/go/duration.ts'
 import { amountOrNull } from '#base/go/quantity.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import { evictionCause, evictionLine } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'

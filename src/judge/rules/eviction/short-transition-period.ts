@@ -2,7 +2,7 @@ import { durationMs } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionMonitoringPeriodMs, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { kubeletSetting, line, nodeRule, shorten } from '#judge/rule.ts'
-import type { Severity } from '#model/finding/finding.ts'
+import type { Severity } from '#model/finding.ts'
 
 export const shortTransitionPeriod = nodeRule({
   id: 'short-transition-period',

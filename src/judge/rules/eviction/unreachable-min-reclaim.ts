@@ -15,7 +15,7 @@ import {
   type Satisfied,
   shorten,
 } from '#judge/rule.ts'
-import { conditionOf, type EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import { conditionOf, type EvaluatedThreshold } from '#model/prediction.ts'
 
 const titles = { unfinished: 'A minimum reclaim keeps the node under DiskPressure' }
 

@@ -7,7 +7,7 @@ import {
   withEntries,
 } from '#judge/help/thresholds.ts'
 import { kubeletSetting, nodeRule, shorten } from '#judge/rule.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 /** Null: no percentage and no number of bytes. */
 function doubledValue({ signal, value, resolved }: EvaluatedThreshold) {

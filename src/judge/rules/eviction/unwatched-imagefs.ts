@@ -19,7 +19,7 @@ import {
 } from '#judge/rule.ts'
 
 import type { Policy } from '#model/policy.ts'
-import type { FilesystemState } from '#model/prediction/prediction.ts'
+import type { FilesystemState } from '#model/prediction.ts'
 
 const diskSignals: readonly string[] = ['nodefs.available', 'imagefs.available']
 

@@ -1,7 +1,7 @@
 import { shortInodes } from '#judge/help/short-inodes.ts'
 import { entryLine, lostDefaults, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
-import { isWatched } from '#model/prediction/prediction.ts'
+import { isWatched } from '#model/prediction.ts'
 
 export const unwatchedInodes = nodeRule({
   id: 'unwatched-inodes',

@@ -20,15 +20,14 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { isImageListCut } from '#judge/subject/node-subject.ts'
-import { statusesOf } from '#model/input/kubernetes.ts'
-import type { Summary } from '#model/input/node-input.ts'
-import type { DiskHolder } from '#model/prediction/disk-ledger.ts'
+import { type Summary, statusesOf } from '#model/input/record.ts'
 import type {
+  DiskHolder,
   EvaluatedThreshold,
   FilesystemLayout,
   RankedPod,
   Signal,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 
 const signals: readonly Signal[] = [
   'nodefs.available',
@@ -73,7 +72,7 @@ export const uselessEviction = nodeRule({
       const most =
         layout === null
           ? 'the layout of the filesystems is not known'
-          : reclaimableAtMost(threshold.signal, layout, subject)
+          : maxReclaimable(threshold.signal, layout, subject)
       if (typeof most === 'string') {
         if (threshold.met)
           yield { unknown: `whether eviction can bring ${threshold.signal} back: ${most}` }
@@ -180,27 +179,29 @@ interface Reclaimable {
 type DiskSubject = Satisfied<'eviction' | 'configuration'>
 
 /** Never less than the true bytes; double counting and undeletable data make it larger. A text is the reason why no bound exists. */
-function reclaimableAtMost(
+function maxReclaimable(
   signal: Signal,
   layout: FilesystemLayout,
   subject: DiskSubject,
 ): Reclaimable | string {
   const filesystem = filesystemOf(signal, layout)
   const kinds = nodeReclaimKinds[layout][filesystem]
-  const imageBytes = kinds.includes('images') ? imagesAtMost(subject) : 0
+  const imageBytes = kinds.includes('images') ? maxImageBytes(subject) : 0
   if (imageBytes === null) return whyUnobserved(subject, 'what images take')
   // On a split disk, the writable layers of dead containers are not on the images' disk.
   const layerBytes =
-    layout === 'split' && filesystem === 'nodefs' ? usedOf(subject.summary, 'containerFs') : 0
+    layout === 'split' && filesystem === 'nodefs'
+      ? runtimeUsedBytes(subject.summary, 'containerFs')
+      : 0
   if (layerBytes === null) return whyUnobserved(subject, 'what the layers of containers take')
   const pods = evictableBy(signal, subject)
   if (!pods) return 'pods, or their statistics, were not read'
   const unmeasured = pods.filter(({ usage }) => usage === null)
   if (unmeasured.length > 0)
     return `what ${unmeasured.length} pods without statistics hold is not known`
-  const deadLogBytes = filesystem === 'nodefs' || layout === 'shared' ? deadLogsAtMost(subject) : 0
+  const deadLogBytes = filesystem === 'nodefs' || layout === 'shared' ? maxDeadLogBytes(subject) : 0
   if (deadLogBytes === null) return 'what dead containers hold in logs is not known'
-  const openBytes = openFilesAtMost(filesystem, pods, subject)
+  const openBytes = maxOpenFileBytes(filesystem, pods, subject)
   const podBytes = pods.reduce((sum, { usage }) => sum + (usage ?? 0), 0)
   return {
     imageBytes: imageBytes + layerBytes,
@@ -217,7 +218,7 @@ function filesystemOf(signal: Signal, layout: FilesystemLayout): 'nodefs' | 'ima
   return signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
 }
 
-function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs') {
+function runtimeUsedBytes(summary: Summary | null, filesystem: 'imageFs' | 'containerFs') {
   const usedBytes = summary?.node?.runtime?.[filesystem]?.usedBytes
   return usedBytes !== undefined && usedBytes >= 0 ? usedBytes : null
 }
@@ -226,8 +227,8 @@ function usedOf(summary: Summary | null, filesystem: 'imageFs' | 'containerFs') 
  * The runtime's used bytes are unpacked images and writable layers. Packed content comes on top: the sum of the runtime's listed image sizes,
  * and less than the unpacked bytes. Use does not matter: without their pods, all images can be deleted.
  */
-function imagesAtMost(subject: DiskSubject) {
-  const used = usedOf(subject.summary, 'imageFs')
+function maxImageBytes(subject: DiskSubject) {
+  const used = runtimeUsedBytes(subject.summary, 'imageFs')
   return used === null ? null : used + Math.min(used, packedBytes(subject))
 }
 
@@ -248,7 +249,7 @@ function evictableBy(signal: Signal, { eviction }: DiskSubject) {
 }
 
 /** All deleted open files of the disk, without those of processes that no eviction ends: the host's, and those of protected pods. */
-function openFilesAtMost(
+function maxOpenFileBytes(
   filesystem: 'nodefs' | 'imagefs',
   pods: readonly RankedPod[],
   { ledger }: DiskSubject,
@@ -268,7 +269,7 @@ function openFilesAtMost(
   return staying.reduce((rest, { lowBytes }) => rest - lowBytes, all?.highBytes ?? 0)
 }
 
-function deadLogsAtMost({ pods, configuration }: DiskSubject) {
+function maxDeadLogBytes({ pods, configuration }: DiskSubject) {
   if (!pods) return null
   const dead = pods.flatMap(statusesOf).filter(({ state }) => state?.terminated != null).length
   if (dead === 0) return 0

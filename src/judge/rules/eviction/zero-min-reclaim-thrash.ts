@@ -14,7 +14,7 @@ import {
 } from '#judge/help/thresholds.ts'
 import { type Failing, kubeletSetting, lines, nodeRule, span } from '#judge/rule.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { conditionOf, type EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import { conditionOf, type EvaluatedThreshold } from '#model/prediction.ts'
 
 const reclaim = '5%'
 

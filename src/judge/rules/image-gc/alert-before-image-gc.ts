@@ -57,8 +57,8 @@ export const alertBeforeImageGc = nodeRule({
     const isBeyond = isFiring && unused === null && isBeyondImageGc(subject, policy)
     yield {
       ...(isFar && { severity: 'low' }),
-      ...(unused !== null && { seen: `${unused}.` }),
-      consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap ? ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.` : ''}`,
+      // No `seen`: an alert that fires is a setting, and no incident.
+      consequence: `${unused === null ? '' : `${unused}. `}The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap ? ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.` : ''}`,
       evidence: [
         line('policy', 'policy alertPercent', policy.alertPercent),
         line('configz', 'imageGCHighThresholdPercent', high),

@@ -27,7 +27,7 @@ import {
 } from '#judge/rule.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 type ThresholdSubject = Satisfied<'imageGC' | 'eviction'>
 
@@ -114,17 +114,19 @@ function raisedReason(
   return { cause, fix: withEntries('evictionHard', configuration, { [signal]: preset }) }
 }
 
-/** Share of a disk below which no percentage of image GC that is worth setting frees images now. */
+/** Use of a disk below which no percentage of image GC that is worth setting frees images now, and eviction is far. */
 const calmPercent = 60
+
+const isCalm = ({ filesystems }: ThresholdSubject) =>
+  (filesystems.imagefs?.usedPercent ?? 100) < calmPercent
 
 /** Most listed images are unused. Where image GC is far, only their age deletes them. */
 function unusedReason(subject: ThresholdSubject): Partial<Failing> {
   const unused = subject.unusedImages()
   if (unused === null) return {}
-  const isFar = (subject.filesystems.imagefs?.usedPercent ?? 100) < calmPercent
   return {
     seen: `${unused}.`,
-    ...(isFar &&
+    ...(isCalm(subject) &&
       hasFreeAge(subject) && {
         cause: kubeletSetting('imageMaximumGCAge'),
         fix: { config: { imageMaximumGCAge: '168h0m0s' } },
@@ -132,11 +134,9 @@ function unusedReason(subject: ThresholdSubject): Partial<Failing> {
   }
 }
 
-const leastUsedPercent = 50
-
 /** The disk fills, and with images. If something else fills it, no setting of image GC helps. */
 const isFilledByImages = (subject: ThresholdSubject) =>
-  ((subject.filesystems.imagefs?.usedPercent ?? 100) >= leastUsedPercent ||
+  (!isCalm(subject) ||
     subject.eviction.thresholds.some(one => one.met === true && isOnImageDisk(one, subject))) &&
   !isHeldByOthers(subject.ledger, 'imagefs.available')
 

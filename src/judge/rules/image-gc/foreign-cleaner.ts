@@ -2,7 +2,7 @@ import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { line, nodeRule, plural, podName, shorten, worldCause } from '#judge/rule.ts'
 import { isSourceExpected } from '#judge/subject/node-subject.ts'
 import { canonicalName } from '#model/input/image-reference.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
 
 /** Repositories, without registry, of programs that delete images. */
 const cleanerImage =

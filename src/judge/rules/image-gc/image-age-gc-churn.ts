@@ -13,7 +13,7 @@ import {
   shorten,
   shortPodName,
 } from '#judge/rule.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
 
 const soundHours = 24
 const soundMs = soundHours * hourMs

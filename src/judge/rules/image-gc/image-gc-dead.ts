@@ -6,7 +6,7 @@ import {
   failingGc,
   isJustReported,
   recentEvents,
-  timesOf,
+  timesText,
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
@@ -24,7 +24,7 @@ import {
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 
 const titles = { impossible: 'A disk reports more free bytes than it has: nothing sees it fill' }
 
@@ -96,7 +96,7 @@ function* failingOf(
     // A later round might have succeeded: a success produces no event.
     confidence: isJustReported(times.last, at) ? 'certain' : 'likely',
     ...seenFirst(
-      `${what} GC ended in an error ${timesOf(times)} ("${shorten(runtimeErrorIn(newest.message), 140)}").`,
+      `${what} GC ended in an error ${timesText(times)} ("${shorten(runtimeErrorIn(newest.message), 140)}").`,
     ),
     steps: stepsOfError[gcErrorOf(newest.message)],
     evidence: byReason.flatMap(events => eventEvidence(events, at)),

@@ -1,5 +1,5 @@
 import { usedPercentOf } from '#base/percent.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { isCrio } from '#facts/kubelet/unpacking.ts'
 import { diskReason } from '#judge/help/holders.ts'
@@ -17,7 +17,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { ImageDeletion, ImageGcPrediction } from '#model/prediction/prediction.ts'
+import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
 
 const shown = 5
 const shownInText = 3

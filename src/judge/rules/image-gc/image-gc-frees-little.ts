@@ -32,8 +32,8 @@ export const imageGcFreesLittle = contextRule({
       if (!isLogged) yield* unreadEvents(context)
       return
     }
-    const sum = (of: 'countedBytes' | 'freedBytes') =>
-      short.reduce((total, round) => total + round[of], 0)
+    const sum = (field: 'countedBytes' | 'freedBytes') =>
+      short.reduce((total, round) => total + round[field], 0)
     yield {
       // The bytes written between two rounds are unknown.
       confidence: 'likely',

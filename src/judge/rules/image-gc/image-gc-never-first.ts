@@ -24,7 +24,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 
 type OrderSubject = Satisfied<'imageGC' | 'eviction'>
 

@@ -10,10 +10,9 @@ import {
 import { partCause } from '#judge/help/holder-cause.ts'
 import { reasonOf } from '#judge/help/holders.ts'
 import { bytes, bytesLine, line, lines, type NodeSubject, nodeRule, plural } from '#judge/rule.ts'
-import type { HolderCause, StepAction } from '#model/finding/cause.ts'
-import type { Severity } from '#model/finding/finding.ts'
-import { statusesOf } from '#model/input/kubernetes.ts'
-import type { DiskHolder, LedgerLine } from '#model/prediction/disk-ledger.ts'
+import type { HolderCause, Severity, StepAction } from '#model/finding.ts'
+import { statusesOf } from '#model/input/record.ts'
+import type { DiskHolder, LedgerLine } from '#model/prediction.ts'
 
 const least = { percent: 10, gib: 5 }
 const much = { percent: 25, gib: 5 }

@@ -1,6 +1,5 @@
 import { once } from '#base/once.ts'
-import { matchesGlob } from '#base/text/glob.ts'
-import { by } from '#base/text/text-order.ts'
+import { by, matchesGlob } from '#base/text.ts'
 import { evictionSeconds, gcMinutes } from '#facts/kubelet/periods.ts'
 import { imagesOf, registryOf } from '#judge/events/events.ts'
 import {
@@ -14,11 +13,11 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import { severityRank } from '#judge/run/outcome.ts'
-import type { Severity } from '#model/finding/finding.ts'
+import type { Severity } from '#model/finding.ts'
 import { canonicalName, familiarName } from '#model/input/image-reference.ts'
-import { controllerReferenceOf, type KubernetesPod, statusesOf } from '#model/input/kubernetes.ts'
+import { controllerReferenceOf, type KubernetesPod, statusesOf } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Certainty } from '#model/prediction/prediction.ts'
+import type { Certainty } from '#model/prediction.ts'
 
 type ImageSubject = Satisfied<'imageGC' | 'pods'>
 
@@ -107,7 +106,7 @@ function requiredImagesAtRisk(subject: ImageSubject, policy: Policy) {
 
 const imagesAtRisk = (risks: readonly Risk[], wanted: Wanted) =>
   risks.flatMap(risk => {
-    const need = wanted.of(risk)
+    const need = wanted.requiredBy(risk)
     return need ? [{ risk, need }] : []
   })
 
@@ -160,7 +159,7 @@ interface RequiredImage {
 interface Wanted {
   isAny: boolean
   /** Null: the image is not required. */
-  of(risk: Risk): RequiredImage | null
+  requiredBy(risk: Risk): RequiredImage | null
 }
 
 /** Images that the policy names, and images of pods in kube-system or of DaemonSets. */
@@ -175,7 +174,7 @@ function wantedImages({ pods }: ImageSubject, { requiredImages }: Policy): Wante
       { name: image, why: `pod ${shorten(pod, nameLength)}` },
     ]),
   )
-  const byPolicy = (names: string[]): RequiredImage | null => {
+  const requiredByPolicy = (names: string[]): RequiredImage | null => {
     for (const pattern of requiredImages) {
       const name = names.find(
         name => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)),
@@ -186,7 +185,7 @@ function wantedImages({ pods }: ImageSubject, { requiredImages }: Policy): Wante
   }
   const held = once(() => heldImages(pods))
   const bases = new Set([...byName.keys()].map(baseOf))
-  const byPod = (names: string[]): RequiredImage | null => {
+  const requiredByPod = (names: string[]): RequiredImage | null => {
     for (const name of names) {
       const need = bases.has(baseOf(name)) ? byName.get(canonicalName(name)) : undefined
       if (need) return need
@@ -195,8 +194,8 @@ function wantedImages({ pods }: ImageSubject, { requiredImages }: Policy): Wante
   }
   return {
     isAny: requiredImages.length > 0 || byName.size > 0,
-    of({ names, certainty }: Risk): RequiredImage | null {
-      const need = byPolicy(names) ?? byPod(names)
+    requiredBy({ names, certainty }: Risk): RequiredImage | null {
+      const need = requiredByPolicy(names) ?? requiredByPod(names)
       if (!need || certainty === 'certain') return need
       // The API shows the container's tag, which might name another image by now. The container still counts as a user.
       return names.some(name => held().has(canonicalName(name))) ? null : need

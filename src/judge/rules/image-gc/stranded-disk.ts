@@ -14,7 +14,7 @@ import {
   percent,
   type Satisfied,
 } from '#judge/rule.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 
 /** Even the smallest disk that this rule judges grows by less than this in one image GC period. */
 const enough = '5%'

@@ -4,7 +4,7 @@ import {
   eventTimes,
   isJustReported,
   shortfalls,
-  timesOf,
+  timesText,
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
@@ -105,7 +105,7 @@ function withFailures(
   return {
     ...failing,
     ...seenFirst(
-      `Image GC failed ${timesOf(eventTimes(failures, at))}: ${freedIn(newest)}.`,
+      `Image GC failed ${timesText(eventTimes(failures, at))}: ${freedIn(newest)}.`,
       consequence,
     ),
     ...(isIdle &&
@@ -119,7 +119,7 @@ function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolea
   return {
     confidence: !isDoubted && isJustReported(last, at) ? 'certain' : 'likely',
     ...seenFirst(
-      `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}.`,
+      `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesText({ ...times, last })}.`,
       'While the disk grows, eviction is next.',
     ),
     evidence: evidenceOf(failures, at),
@@ -130,7 +130,11 @@ function evidenceOf(failures: readonly NodeEvent[], at: string) {
   const newest = failures.at(-1)
   if (!newest) return []
   return [
-    line('event', `event ${newest.reason}, ${timesOf(eventTimes(failures, at))}`, freedIn(newest)),
+    line(
+      'event',
+      `event ${newest.reason}, ${timesText(eventTimes(failures, at))}`,
+      freedIn(newest),
+    ),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { endedRegistries } from '#facts/kubernetes/registries.ts'
 import { imagesOf, pullFailures, registryOf, unreadEvents } from '#judge/events/events.ts'
@@ -14,7 +14,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { statusesOf } from '#model/input/kubernetes.ts'
+import { statusesOf } from '#model/input/record.ts'
 
 const shown = 10
 

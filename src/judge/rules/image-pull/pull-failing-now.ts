@@ -1,3 +1,4 @@
+import { firstNames } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
 import {
@@ -14,7 +15,7 @@ import {
   recentEvents,
   registryOf,
   shownTime,
-  timesOf,
+  timesText,
   unreadEvents,
   type WaitingContainer,
   waitingOf,
@@ -36,7 +37,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { HolderCause, StepActionId } from '#model/finding/cause.ts'
+import type { HolderCause, StepActionId } from '#model/finding.ts'
 
 const mostShown = 10
 const rateLimit: PullCause = 'rate limit (429)'
@@ -89,7 +90,8 @@ export const pullFailingNow = contextRule({
       unused: waiting.length > 0 && startsLate(subject) ? subject.unusedImages() : null,
       held: waiting.length > 0 ? diskReason(subject, 'imagefs.available') : null,
       isGcDue: subject.imageGC?.triggered === true,
-      sandboxDeletedAt: sandboxDeletion(host?.logLines ?? []),
+      sandboxDeletedAt: lastDeletion(host?.logLines ?? [], mostSandboxBytes),
+      deleted: waiting.length > 0 ? deletionBefore(subject) : null,
     }
   },
 
@@ -108,7 +110,7 @@ export const pullFailingNow = contextRule({
         held,
         isGcDue,
         failures: recent,
-        pressedAt: pressureBefore(events, at),
+        deleted: reclaimBefore(events, at) ?? fact.deleted,
       })
     // Waiting pods are reported from their status. Pods that have started no longer fail.
     const settled = new Set([...waitingPods, ...startedPods])
@@ -137,8 +139,8 @@ interface Waiting {
   held: Reason | null
   isGcDue: boolean
   failures: readonly PullFailure[]
-  /** When the kubelet last reclaimed disk space here, by its events. Null: they show nothing. */
-  pressedAt: string | null
+  /** Why and when the kubelet last deleted images here. Null: nothing shows that it did. */
+  deleted: string | null
 }
 
 /** Whether `earlyGc` would start image GC earlier. */
@@ -154,7 +156,7 @@ const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly 
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { containers, pods, freeBytes, unused, held, isGcDue, failures, pressedAt }: Waiting,
+  { containers, pods, freeBytes, unused, held, isGcDue, failures, deleted }: Waiting,
 ): Failing {
   const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
@@ -164,20 +166,28 @@ function waitingFailing(
   const [most] = [...Map.groupBy(waiting, causeOf).values()].toSorted((a, b) => b.length - a.length)
   const first = full ?? ownFile ?? missing ?? most?.[0] ?? waiting[0]
   const why = causeOf(first) ?? null
-  const isLost = isGcDue && why !== null && isUnreachable(why)
-  const images = [...new Set(waiting.filter(one => causeOf(one) === why).map(one => one.image))]
+  const isGone = why !== null && ofGone.has(why)
+  const isLost = isGcDue && isUnreachable(why)
+  const alike = waiting.filter(one => causeOf(one) === why)
+  const images = [...new Set(alike.map(one => one.image))]
   const remedy = remedyFor(why, first.image, first, images)
-  const lost = why !== null && isUnreachable(why) ? lostText(images, isLost ? null : pressedAt) : ''
+  // A registry out of reach says nothing of the name. Another one may never have had the image, nor the node.
+  const wasHere = isUnreachable(why) || alike.every(one => one.hasRun || isNeverPulled(one))
+  const lost = isGone ? missingImagesText(images, wasHere, isLost ? null : deleted) : ''
+  const isImported = isGone && deleted !== null
   const freeing = (held?.steps ?? []).filter(({ id }) => !ofImages.has(id)).slice(0, 1)
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.${hints[why] ?? ''}${lost}${isLost ? lostByGc : ''}`,
+      seen: `${isNeverPulled(first) ? `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}: it is not on the node, and imagePullPolicy is Never.` : `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.`}${hints[why] ?? ''}${lost}${isLost ? lostByGc : ''}`,
       ...(isElsewhere(why) && { steps: [{ id: 'read-pull-events' as const }] }),
       ...remedy,
       ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),
     }),
     ...(first === missing && missingImage(missing)),
+    ...(isImported &&
+      !isUnreachable(why) &&
+      withImport(first === missing ? missingImage(missing) : remedy, images)),
     ...(first === ownFile && {
       title: titles.ownFile,
       cause: worldCause('pull-fails'),
@@ -223,7 +233,7 @@ const ofImages: ReadonlySet<StepActionId> = new Set(['prune-images', 'set-fields
 const isElsewhere = (why: PullCause) =>
   why === 'registry error (5xx)' || why === 'certificate (x509)' || why === 'invalid name'
 
-const isUnreachable = (why: PullCause) => why === 'out of reach' || why === 'timeout'
+const isUnreachable = (why: PullCause | null) => why === 'out of reach' || why === 'timeout'
 
 /** What each kind of failure is about, and who ends it. */
 const hints: Readonly<Partial<Record<PullCause, string>>> = {
@@ -241,37 +251,72 @@ const lostByGc =
 
 const shownImages = 3
 
-function listedImages(images: readonly string[]): string {
-  const names = images.slice(0, shownImages).map(one => shorten(one, 120))
-  const more = images.length - names.length
-  return `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
+const imageNamesText = (images: readonly string[]) =>
+  firstNames(
+    images.map(image => shorten(image, 120)),
+    shownImages,
+  )
 
-/** The images that no registry in reach has, and why they are probably gone. */
-function lostText(images: readonly string[], pressedAt: string | null): string {
-  const names = images.slice(0, shownImages).map(one => shorten(one, 120))
-  const more = images.length > names.length ? ` and ${images.length - names.length} more` : ''
+/** Causes of failures where the registry may not have the image, or is out of reach: an image that was imported on the node comes back by another import. */
+const ofGone: ReadonlySet<PullCause> = new Set([
+  ...(['out of reach', 'timeout', 'not found', 'missing or denied'] as const),
+])
+
+const isNeverPulled = ({ reason }: WaitingContainer) => reason === 'ErrImageNeverPull'
+
+/** The images that no registry gives back, and why they are gone from the node. */
+function missingImagesText(
+  images: readonly string[],
+  areSure: boolean,
+  deleted: string | null,
+): string {
   const list =
     images.length < 2
       ? ''
-      : ` ${plural(images.length, 'image')} are missing: ${names.join(', ')}${more}.`
-  return pressedAt === null
-    ? list
-    : `${list} Likely image GC deleted ${images.length < 2 ? 'it' : 'them'}: the node was under DiskPressure (${shownTime(pressedAt)}), and then the kubelet deletes every unused image, imported ones too.`
+      : ` ${plural(images.length, 'image')} are missing: ${imageNamesText(images)}.`
+  if (deleted === null) return list
+  const [it, were] = images.length < 2 ? ['it', 'it was'] : ['them', 'they were']
+  return `${list} ${areSure ? 'Likely image GC' : `If ${were} imported here, image GC likely`} deleted ${it}: ${deleted}.`
 }
 
-const ofPressure = ['NodeHasDiskPressure', 'EvictionThresholdMet', 'FreeDiskSpaceFailed']
+/** After what the owner can do, those who imported it can do so again. */
+function withImport({ steps = [] }: Partial<Failing>, images: readonly string[]): Partial<Failing> {
+  const [first, ...others] = steps
+  if (!first || first.id === 'import-image') return {}
+  return { steps: [first, { id: 'import-image', place: imageNamesText(images) }, ...others] }
+}
 
-const pressureBefore = (events: readonly NodeEvent[] | null, at: string): string | null =>
-  recentEvents(events, at, ofPressure)
-    .filter(
-      ({ reason, message }) =>
-        reason !== 'EvictionThresholdMet' ||
-        evictionCause(message).resource === 'ephemeral-storage',
-    )
-    .flatMap(({ lastTime }) => lastTime ?? [])
-    .toSorted()
-    .at(-1) ?? null
+const ofImported = 'and then the kubelet deletes unused images, imported ones too'
+
+/** When the kubelet last reclaimed disk space here, by its events. */
+function reclaimBefore(events: readonly NodeEvent[] | null, at: string): string | null {
+  const lastOf = (...reasons: string[]) =>
+    recentEvents(events, at, reasons)
+      .filter(
+        ({ reason, message }) =>
+          reason !== 'EvictionThresholdMet' ||
+          evictionCause(message).resource === 'ephemeral-storage',
+      )
+      .flatMap(({ lastTime }) => lastTime ?? [])
+      .toSorted()
+      .at(-1)
+  const pressure = lastOf('NodeHasDiskPressure', 'EvictionThresholdMet')
+  if (pressure !== undefined)
+    return `the node was under DiskPressure (${shownTime(pressure)}), ${ofImported}`
+  const round = lastOf('FreeDiskSpaceFailed')
+  return round === undefined ? null : `it needed space (${shownTime(round)}), ${ofImported}`
+}
+
+/** The same by the log of the kubelet, or by the node's condition, where events are gone. */
+function deletionBefore({ host, node }: NodeSubject): string | null {
+  const removed = lastDeletion(host?.logLines ?? [])
+  if (removed !== null) return `the kubelet deleted an image here at ${shownTime(removed)}`
+  const { status, lastTransitionTime } =
+    node.status?.conditions?.find(({ type }) => type === 'DiskPressure') ?? {}
+  return status === 'True' && lastTransitionTime !== undefined
+    ? `the node is under DiskPressure since ${shownTime(lastTransitionTime)}, ${ofImported}`
+    : null
+}
 
 /** What ends a failure of this kind. Of an image that is on no registry in reach, another import does. */
 function remedyFor(
@@ -304,7 +349,7 @@ function remedyFor(
     case 'timeout':
       // A plan pulls the image from another source, by its digest.
       return {
-        steps: [{ id: 'import-image', place: listedImages(images) }, { id: 'pin-images' }, read],
+        steps: [{ id: 'import-image', place: imageNamesText(images) }, { id: 'pin-images' }, read],
       }
     default:
       return { steps: [read] }
@@ -336,11 +381,14 @@ function missingImage(container: WaitingContainer): Partial<Failing> {
 /** A sandbox image has less than 1 MiB; hardly any other image has. */
 const mostSandboxBytes = 2 ** 20
 
-/** When image GC deleted an image of that size, by the log of the kubelet. */
-function sandboxDeletion(lines: readonly string[]): string | null {
+/** When image GC last deleted an image, or one below that size, by the log of the kubelet. */
+function lastDeletion(
+  lines: readonly string[],
+  belowBytes = Number.POSITIVE_INFINITY,
+): string | null {
   const deletions = lines.flatMap(text => {
     const found = imageGcLine(text)
-    return found && 'image' in found && found.bytes < mostSandboxBytes ? [found.at] : []
+    return found && 'image' in found && found.bytes < belowBytes ? [found.at] : []
   })
   return deletions.at(-1) ?? null
 }
@@ -352,7 +400,7 @@ function* failingsOf(
   const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
   if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, deletedAt)
-  if (others[0]) yield passedFailing(others[0], others)
+  if (others[0]) yield pastFailing(others[0], others)
 }
 
 /** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */
@@ -379,7 +427,7 @@ function sandboxFailing(
   }
 }
 
-function passedFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
+function pastFailing(first: PullFailure, failures: readonly PullFailure[]): Failing {
   const causes = [...new Set(failures.map(({ cause }) => cause ?? 'unknown cause'))].join(', ')
   return {
     severity: 'medium',
@@ -400,7 +448,7 @@ const evidenceOf = (failures: readonly PullFailure[]) =>
       line(
         'event',
         shorten(
-          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesOf(failure)}`,
+          `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry unknown'}, ${timesText(failure)}`,
           400,
         ),
         failure.message,

@@ -1,4 +1,4 @@
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { pullCause } from '#facts/kubelet/event-messages.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import {
@@ -6,7 +6,7 @@ import {
   type PullFailure,
   pullFailures,
   registryOf,
-  timesOf,
+  timesText,
   unreadEvents,
   type WaitingContainer,
   waitingOf,
@@ -128,7 +128,7 @@ const refusals = (refusedPulls: readonly PullFailure[]) =>
     .map(failure =>
       line(
         'event',
-        `pod ${shorten(failure.pod, 300)}, refused ${timesOf(failure)}`,
+        `pod ${shorten(failure.pod, 300)}, refused ${timesText(failure)}`,
         failure.message,
       ),
     )

@@ -10,16 +10,15 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
+import type { StepAction } from '#model/finding.ts'
 import {
+  type FilesystemStats,
   isVolumeWritable,
   type KubernetesPod,
   placedWorkload,
   statusesOf,
-} from '#model/input/kubernetes.ts'
-import type { FilesystemStats } from '#model/input/node-input.ts'
-import { containerOwner, podOwner } from '#model/prediction/disk-ledger.ts'
-import type { Filesystems } from '#model/prediction/prediction.ts'
+} from '#model/input/record.ts'
+import { containerOwner, type Filesystems, podOwner } from '#model/prediction.ts'
 
 /** Free shares of bytes or inodes. */
 const least = { nearly: 0.05, full: 0.01 }

@@ -29,9 +29,9 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import type { KubernetesPod, VolumeSource } from '#model/input/kubernetes.ts'
-import { podOwner } from '#model/prediction/disk-ledger.ts'
+import type { StepAction } from '#model/finding.ts'
+import type { KubernetesPod, VolumeSource } from '#model/input/record.ts'
+import { podOwner } from '#model/prediction.ts'
 
 const shown = 5
 /** A claim with less free: claim-nearly-full reports it. */

@@ -4,7 +4,7 @@ import {
   eventTimes,
   recentEvents,
   startReasons,
-  timesOf,
+  timesText,
   unreadEvents,
 } from '#judge/events/events.ts'
 import {
@@ -67,7 +67,7 @@ export const memoryCgroupLeak = contextRule({
         confidence: isOld === false ? 'likely' : 'certain',
         title: 'The kernel gives no more memory cgroups: containers do not start',
         ...seenFirst(
-          `The kernel refused a memory cgroup ${timesOf(times)}: new containers may not start until memory cgroups are freed, for sure by a reboot.`,
+          `The kernel refused a memory cgroup ${timesText(times)}: new containers may not start until memory cgroups are freed, for sure by a reboot.`,
         ),
         evidence: eventEvidence(refused, at),
       }

@@ -41,8 +41,8 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/input/kubernetes.ts'
-import { podOwner } from '#model/prediction/disk-ledger.ts'
+import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
+import { podOwner } from '#model/prediction.ts'
 
 const shown = 5
 const podLogs = '/var/log/pods'
@@ -117,17 +117,17 @@ export const noSpaceElsewhere = contextRule({
           : !(reason === 'Failed' && isPullEvent(reason, message)) &&
             !startedPods.includes(`${pod?.namespace}/${pod?.name}`)),
     )
-    const isOfLimit = ({ message }: { message: string }) => kernelLimitOf(message) !== null
+    const isAtKernelLimit = ({ message }: { message: string }) => kernelLimitOf(message) !== null
     yield* limitFailings([
       ...ended,
-      ...allWaiting.filter(isOfLimit),
+      ...allWaiting.filter(isAtKernelLimit),
       ...allRefused
-        .filter(isOfLimit)
+        .filter(isAtKernelLimit)
         .map(event => ({ ...event, pod: podName(event.pod ?? undefined) })),
     ])
     if (!disks) return
-    const waiting = allWaiting.filter(one => !isOfLimit(one)).slice(0, shown)
-    const refused = allRefused.filter(one => !isOfLimit(one))
+    const waiting = allWaiting.filter(one => !isAtKernelLimit(one)).slice(0, shown)
+    const refused = allRefused.filter(one => !isAtKernelLimit(one))
     const pods = new Set([
       ...waiting.map(({ pod }) => pod),
       ...refused.map(({ pod }) => podName(pod ?? undefined)),
@@ -139,7 +139,7 @@ export const noSpaceElsewhere = contextRule({
     const isByKeys = messages.every(isKeyQuotaError)
     const isByPool = messages.every(isThinPoolFull)
     const error = errorIn(messages[0] ?? '')
-    const { note, effect, logs, ...where } = atPlace(place, logBytes)
+    const { note, effect, logs, ...where } = placeDetails(place, logBytes)
     yield {
       ...(isByKeys && { title: titles.keys }),
       ...where,
@@ -163,7 +163,7 @@ export const noSpaceElsewhere = contextRule({
 })
 
 /** Of a path: a filesystem in memory, or one that may be no disk of the kubelet. */
-function atPlace(place: string | undefined, logBytes: number) {
+function placeDetails(place: string | undefined, logBytes: number) {
   const plain = {
     ...{ note: '', logs: '' },
     effect:
@@ -199,8 +199,8 @@ interface AtLimit {
 
 /** One for each limit. It is of all processes of a user on the node, so the first to fail need not be the one that uses it up. */
 function* limitFailings(all: readonly AtLimit[]): Iterable<Failing> {
-  const limitOf = ({ message }: AtLimit) => kernelLimitOf(message)?.sysctl ?? ''
-  for (const [sysctl, alike] of Map.groupBy(all, limitOf)) {
+  const sysctlOf = ({ message }: AtLimit) => kernelLimitOf(message)?.sysctl ?? ''
+  for (const [sysctl, alike] of Map.groupBy(all, sysctlOf)) {
     const first = alike[0]!
     yield {
       title: titles.limit,

@@ -6,7 +6,7 @@ import {
   isWithinWindow,
   recentEvents,
   startReasons,
-  timesOf,
+  timesText,
   unreadEvents,
   waitingContainers,
 } from '#judge/events/events.ts'
@@ -25,8 +25,8 @@ import {
 } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import { percent, podName } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { podOwner } from '#model/prediction/disk-ledger.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
+import { podOwner } from '#model/prediction.ts'
 
 const reasons = [...startReasons, 'BackOff', 'FailedMount', 'UnexpectedAdmissionError']
 
@@ -84,7 +84,7 @@ export const readOnlyFilesystem = contextRule({
       error: 'read-only file system',
       folder: refusedHostPathIn(message) ?? '',
     }
-    const times = broken.length === 0 ? '' : `, ${timesOf(eventTimes(broken, at))}`
+    const times = broken.length === 0 ? '' : `, ${timesText(eventTimes(broken, at))}`
     yield {
       ...seenFirst(
         `Kubelet or runtime fail with "${error}" in ${shorten(folder, nameLength)}: ${plural(pods.size, 'pod')} failed, the first ${shorten(first, 300)}${times}. No new pod can start here.${used}`,
@@ -131,7 +131,7 @@ function failingByDesign(
     title: titles.byDesign,
     cause: worldCause('read-only', 'root'),
     ...seenFirst(
-      `${plural(count, 'pod')} cannot start, the first ${owner ? placedPod(owner) : shorten(name, 300)}, ${first.reason} ${timesOf(eventTimes([first], at))}: its hostPath needs ${path}, and the root of ${shorten(osImage, 60)} is read-only by design.`,
+      `${plural(count, 'pod')} cannot start, the first ${owner ? placedPod(owner) : shorten(name, 300)}, ${first.reason} ${timesText(eventTimes([first], at))}: its hostPath needs ${path}, and the root of ${shorten(osImage, 60)} is read-only by design.`,
       'No disk has failed, and nothing is to be attached.',
     ),
     steps: [{ id: 'replace-host-path', ...(owner && { owner }), place: path, message: instead }],

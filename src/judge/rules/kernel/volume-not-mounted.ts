@@ -1,5 +1,5 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { mebibyte } from '#base/units.ts'
 import { runtimeErrorIn } from '#facts/kubelet/event-messages.ts'
 import {
@@ -15,7 +15,7 @@ import {
   eventTimes,
   isWithinWindow,
   recentEvents,
-  timesOf,
+  timesText,
   unreadEvents,
 } from '#judge/events/events.ts'
 import { diskReason } from '#judge/help/holders.ts'
@@ -30,8 +30,8 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import { podName, shorten, shortenMiddle } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
-import { containerOwner } from '#model/prediction/disk-ledger.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
+import { containerOwner } from '#model/prediction.ts'
 
 /** Kubelet and controller try again after 2 min at most, and wait that long for a mount. */
 const stillMs = 10 * 60_000
@@ -95,26 +95,26 @@ export const volumeNotMounted = contextRule({
     if (first?.pod == null) return yield* unreadEvents(context)
     const problem = volumeProblem(first.message) ?? 'other'
     const pods = new Set(failed.map(({ pod }) => podName(pod ?? undefined)))
-    const who = `${plural(pods.size, 'pod')} cannot start, the first ${shortPodName(first.pod)}, ${first.reason} ${timesOf(eventTimes([first], at))}`
+    const who = `${plural(pods.size, 'pod')} cannot start, the first ${shortPodName(first.pod)}, ${first.reason} ${timesText(eventTimes([first], at))}`
     const name = podName(first.pod)
     const memory = waiting.find(one => one.name === name)?.memory ?? null
     yield {
-      ...wordsOf(problem, who, first.message, memory, disk),
+      ...failingOf(problem, who, first.message, memory, disk),
       evidence: failed.slice(0, shown).flatMap(one => eventEvidence([one], at)),
     }
   },
 })
 
-function wordsOf(
+function failingOf(
   problem: NonNullable<ReturnType<typeof volumeProblem>>,
   who: string,
   message: string,
   memory: ReturnType<typeof memoryLimitOf>,
   disk: ReturnType<typeof diskOfKubelet>,
 ): Omit<Failing, 'evidence'> {
-  if (problem === 'disk') return fullDisk(who, disk)
+  if (problem === 'disk') return fullDiskFailing(who, disk)
   if (problem === 'memory')
-    return fullOfMemory(
+    return fullMemoryVolume(
       `${who}: no space is left in volume ${shorten(volumeIn(message), 63)}`,
       memory,
     )
@@ -147,7 +147,7 @@ function memoryLimitOf(pod: KubernetesPod) {
 }
 
 /** Its tmpfs ends at the pod's limit of memory, else at the node's allocatable memory. */
-function fullOfMemory(who: string, limit: ReturnType<typeof memoryLimitOf>) {
+function fullMemoryVolume(who: string, limit: ReturnType<typeof memoryLimitOf>) {
   const { owner, text, bytes: size } = limit ?? { text: '', bytes: leastLimit }
   const isUnitMissing = size < leastLimit
   const end = owner
@@ -176,7 +176,7 @@ function diskOfKubelet(subject: NodeSubject) {
 }
 
 /** The kubelet makes the folder of each volume on nodefs, also that of a tmpfs. */
-function fullDisk(who: string, disk: ReturnType<typeof diskOfKubelet>) {
+function fullDiskFailing(who: string, disk: ReturnType<typeof diskOfKubelet>) {
   const { availableBytes = null, capacityBytes = null, inodesFree = null } = disk?.nodefs ?? {}
   const free =
     availableBytes === null || capacityBytes === null

@@ -1,11 +1,11 @@
 import {
-  blocksOf,
   deletedFailings,
   doubleFailings,
   idleFilesFailing,
   lateFailings,
   patternsAt,
-  podLogsOf,
+  placedBlocks,
+  podLogsFolder,
   refusedFailings,
   unwrittenFailings,
 } from '#judge/logs/idle-rotation.ts'
@@ -39,7 +39,7 @@ export const ineffectiveLogRotation = nodeRule({
     const runs = logrotateRunsOf(subject.host)
     const unknown = whyFilesUnknown({ files, unread: unreadFiles(subject.host) })
     if (unknown !== null) yield { unknown }
-    const all = blocksOf(files ?? {}, podLogsOf(subject))
+    const all = placedBlocks(files ?? {}, podLogsFolder(subject))
     if (all.length === 0) return
     const isNeverRun = runs?.by === null && typeof runs.unsure !== 'string'
     if (isNeverRun) return yield idleFilesFailing(all, runs)

@@ -1,6 +1,12 @@
 import { mebibyte } from '#base/units.ts'
 import { diskOf, heldBySignal, roomy } from '#judge/help/holder-cause.ts'
-import { type LogRate, logGrowth, logRates, logRotationOf, roomForLogs } from '#judge/logs/logs.ts'
+import {
+  type LogRate,
+  logRates,
+  logRotationOf,
+  remainingLogBytes,
+  roomForLogs,
+} from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import {
   bytes,
@@ -99,7 +105,7 @@ function largerSize(
   if (
     mebibytes === undefined ||
     room === null ||
-    logGrowth(logs, mebibytes * mebibyte * files) > room
+    remainingLogBytes(logs, mebibytes * mebibyte * files) > room
   )
     return undefined
   return {

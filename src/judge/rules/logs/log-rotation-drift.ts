@@ -1,4 +1,4 @@
-import { by, byText } from '#base/text/text-order.ts'
+import { by, byText } from '#base/text.ts'
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import {
@@ -93,12 +93,14 @@ export const logRotationDrift = cohortRule({
         confidence: tied.length === 0 ? 'certain' : 'possible',
         consequence: [
           `${nodes.length} of ${plural(read.length, 'node')} of one image family rotate logs otherwise than their peers${Object.keys(logRotation).length > 0 ? ' or the policy' : ''}.`,
-          ...costs.slice(0, 1).map(cost => costInWords(cost, read)),
+          ...costs.slice(0, 1).map(cost => costText(cost, read)),
           ...tieDoubt(tied),
         ].join(' '),
         evidence: [
           ...drifts.map(({ evidence }) => evidence),
-          ...paths.flatMap((path, at) => (found[at] && changesOf(path, found[at], read)) ?? []),
+          ...paths.flatMap(
+            (path, at) => (found[at] && lastChangedLine(path, found[at], read)) ?? [],
+          ),
           ...costs.map(({ drift }) => drift.evidence),
           ...found.flatMap(({ text, drifts: [drift] }) =>
             text
@@ -144,7 +146,7 @@ function excessOf(drift: Drift) {
   return most === norm ? 0 : most - norm
 }
 
-function costInWords({ pattern, drift }: Cost, members: readonly CohortMember<NodeRotation>[]) {
+function costText({ pattern, drift }: Cost, members: readonly CohortMember<NodeRotation>[]) {
   const worst = worstOf(drift)
   if (!worst) return ''
   const { reference } = drift
@@ -239,8 +241,8 @@ function fileDrift(
 
 const shownChanges = 5
 
-/** Days on which the deviating nodes changed the file, latest first. Null: unknown on all. */
-function changesOf(
+/** Evidence: on which days the deviating nodes changed the file, latest first. Null: unknown on all. */
+function lastChangedLine(
   path: string,
   { drifts, text }: ReturnType<typeof fileDrift>,
   members: readonly RotationMember[],
@@ -276,13 +278,15 @@ interface BlockPeers {
 
 function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: BlockPeers) {
   const blockOf = (fact: NodeRotation) => blockIn(fact, path, name)
-  const presence = (fact: NodeRotation) => (blockOf(fact) ? there : notThere)
+  const blockPresence = (fact: NodeRotation) => (blockOf(fact) ? there : notThere)
   // Directives outside of blocks have no presence of their own: only their values are compared.
   const ofBlock =
-    name === '' ? null : valueDrift(`${path} ${name}`, holders, presence, model && presence(model))
+    name === ''
+      ? null
+      : valueDrift(`${path} ${name}`, holders, blockPresence, model && blockPresence(model))
   const having = holders.filter(({ fact }) => name === '' || blockOf(fact) !== null)
   const modelBlock = model && blockOf(model)
-  const settings = writtenIn(
+  const settings = settingNames(
     distinctFacts(having).flatMap(fact => blockOf(fact) ?? []),
     byPolicy,
   )
@@ -311,17 +315,17 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
   const isWanted = modelBlock !== null || Object.keys(byPolicy).length > 0
   const norm =
     isWanted && example
-      ? keptValue({ ...example, settings: { ...example.settings, ...byPolicy } }, 0)
+      ? logSizeValue({ ...example, settings: { ...example.settings, ...byPolicy } }, 0)
       : null
   const odd = new Set([...(ofFile ? [ofFile] : []), ...drifts].flatMap(({ outliers }) => outliers))
   // Nodes that share a fact are all odd or all not odd.
-  const oddFacts = new Set(known.flatMap(({ node, fact }) => (odd.has(node) ? [fact] : [])))
-  const keptAmount = (fact: NodeRotation) => {
+  const outlierFacts = new Set(known.flatMap(({ node, fact }) => (odd.has(node) ? [fact] : [])))
+  const logSizeOf = (fact: NodeRotation) => {
     const block = blockOf(fact)
-    return keptValue(block, block && oddFacts.has(fact) ? blockOvershoot(fact, block) : 0)
+    return logSizeValue(block, block && outlierFacts.has(fact) ? blockOvershoot(fact, block) : 0)
   }
   const whole = known.filter(({ fact }) => isWhole(fact))
-  const drift = valueDrift(`what a log of ${name} may keep`, whole, keptAmount, norm)
+  const drift = valueDrift(`what a log of ${name} may keep`, whole, logSizeOf, norm)
   return { drifts, cost: drift && { pattern: name, drift } }
 }
 
@@ -329,7 +333,7 @@ function blockDrift({ path, name, known, holders, model, byPolicy, ofFile }: Blo
 const isWhole = ({ unread }: NodeRotation) => Object.keys(unread).length === 0
 
 /** Settings set in a block or by the policy. Settings from outside are compared there. */
-function writtenIn(blocks: readonly LogBlock[], byPolicy: Settings) {
+function settingNames(blocks: readonly LogBlock[], byPolicy: Settings) {
   const rank = (name: string) =>
     deciding.includes(name) ? deciding.indexOf(name) : deciding.length
   return [
@@ -379,7 +383,7 @@ function settingValue({ canonical, shown }: Setting): FieldValue {
   }
 }
 
-function keptValue(block: LogBlock | null, beyondBytes: number): FieldValue {
+function logSizeValue(block: LogBlock | null, beyondBytes: number): FieldValue {
   if (!block)
     return { ...there, canonical: 'not rotated', shown: 'all that is written (nothing rotates it)' }
   const kept = keptBytes(block, beyondBytes)

@@ -5,11 +5,11 @@ import { reasonOf } from '#judge/help/holders.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   type LogRotation,
-  logBound,
-  logGrowth,
   logMonitorMs,
   logRates,
   logRotationOf,
+  maxLogBytes,
+  remainingLogBytes,
   roomForLogs,
 } from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
@@ -86,8 +86,8 @@ export const logRotationOvershoot = nodeRule({
           bytesLine('computed', 'written between two looks, at least', overshootBytes),
         ],
       }
-    const growthBytes = logGrowth(logs, perContainerBytes)
-    if (logBound(logs, perContainerBytes) < capacity * leastShare || growthBytes <= room) return
+    const growthBytes = remainingLogBytes(logs, perContainerBytes)
+    if (maxLogBytes(logs, perContainerBytes) < capacity * leastShare || growthBytes <= room) return
     yield {
       // Then the bound is none: one container may fill the disk.
       ...(perContainerBytes > capacity && { severity: 'medium' }),
@@ -111,7 +111,7 @@ function unrotatedLog(
   const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === 'nodefs')
   const held = disk?.lines.find(({ holder }) => holder === 'container-logs')
   if (!log || !ledger || !disk || !held || size < unrotated.share * capacityBytes) return null
-  if (size < unrotated.times * logBound([log], perContainerBytes)) return null
+  if (size < unrotated.times * maxLogBytes([log], perContainerBytes)) return null
   const seen = `One log has ${bytes(size)}, and rotation permits ${bytes(perContainerBytes)}: nothing rotates it, or it is written faster.`
   return {
     ...reasonOf(holderCause(held, disk, ledger), subject),

@@ -1,5 +1,5 @@
 import { compareQuantities, quantityNumber, quantityOrNull } from '#base/go/quantity.ts'
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { isLinux, line, nodeRule, shorten, worldCause } from '#judge/rule.ts'
 
 /** A smaller part is no difference. */

@@ -1,4 +1,4 @@
-import { by } from '#base/text/text-order.ts'
+import { by } from '#base/text.ts'
 import { dayMs, gibibyte } from '#base/units.ts'
 import {
   familyOfClass,
@@ -38,15 +38,14 @@ import {
   shortPodName,
 } from '#judge/rule.ts'
 import { podName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding/cause.ts'
-import type { NodeClass, NodePool } from '#model/input/cluster-input.ts'
-import { controllerReferenceOf, type KubernetesPod } from '#model/input/kubernetes.ts'
+import type { StepAction } from '#model/finding.ts'
 import {
-  hasVolumeSize,
-  type PodHolder,
-  podOwner,
-  shareOfVolume,
-} from '#model/prediction/disk-ledger.ts'
+  controllerReferenceOf,
+  type KubernetesPod,
+  type NodeClass,
+  type NodePool,
+} from '#model/input/record.ts'
+import { hasVolumeSize, type PodHolder, podOwner, shareOfVolume } from '#model/prediction.ts'
 
 const shown = 5
 const defaultScheduler = 'default-scheduler'
@@ -116,7 +115,7 @@ export const localStorageFitsNoNode = contextRule({
       pods: pods.filter(
         ({ wanted, messages }) => wanted > most && messages.some(isStorageShortage),
       ),
-      unplaced: unplacedBy(pods, { pool, capacityBytes }, context),
+      unplaced: unplacedFailing(pods, { pool, capacityBytes }, context),
     }
   },
 
@@ -134,7 +133,7 @@ export const localStorageFitsNoNode = contextRule({
     if (!first || most <= 0) return
     const size = volumeForRequests(first.wanted + daemons, disk)
     const isRaid =
-      classOf(poolsOf(context).find(named(pool)), context)?.spec?.instanceStorePolicy === 'RAID0'
+      classOf(poolsOf(context).find(hasName(pool)), context)?.spec?.instanceStorePolicy === 'RAID0'
     const less: StepAction = {
       id: 'request-less',
       owner: podOwner(first.pod, null),
@@ -160,16 +159,16 @@ export const localStorageFitsNoNode = contextRule({
 
 const poolsOf = (context: NodeContext) => context.objects('nodepools.karpenter.sh') ?? []
 
-const named =
+const hasName =
   (name: string | null | undefined) =>
   ({ metadata }: { metadata?: { name?: string } }) =>
     name != null && metadata?.name === name
 
 const classOf = (pool: NodePool | undefined, context: NodeContext) =>
-  context.objects(classResource)?.find(named(pool?.spec?.template?.spec?.nodeClassRef?.name))
+  context.objects(classResource)?.find(hasName(pool?.spec?.template?.spec?.nodeClassRef?.name))
 
 /** By a NodePool of these nodes; by any, if they have none: a NodePool that starts no node has none. Null: no pod was refused for its local storage. */
-function unplacedBy(
+function unplacedFailing(
   pods: readonly WaitingPod[],
   { pool: ownPool, capacityBytes }: { pool: string | null; capacityBytes: number },
   context: NodeContext,

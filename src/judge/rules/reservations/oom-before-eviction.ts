@@ -7,7 +7,7 @@ import {
   eventEvidence,
   eventTimes,
   recentEvents,
-  timesOf,
+  timesText,
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
@@ -115,7 +115,7 @@ function* judgeKills(
     title: 'The kernel kills for memory, and no eviction came before it',
     ...reason,
     ...seenFirst(
-      `The kernel killed processes of this node for memory ${timesOf(times)}, none of them at a limit of its container${reason?.fix ? ': nothing watches memory.available' : ''}.`,
+      `The kernel killed processes of this node for memory ${timesText(times)}, none of them at a limit of its container${reason?.fix ? ': nothing watches memory.available' : ''}.`,
       reason
         ? ''
         : `Memory runs out within the ${evictionSeconds} s between two looks of the kubelet, or the threshold is too low.`,

@@ -14,7 +14,7 @@ import {
   seenFirst,
   settingIn,
 } from '#judge/rule.ts'
-import { podOwner } from '#model/prediction/disk-ledger.ts'
+import { podOwner } from '#model/prediction.ts'
 
 const titles = { rejected: 'The kubelet rejected pods that do not fit: no disk is the reason' }
 
@@ -36,7 +36,7 @@ export const requestsAboveAllocatable = nodeRule({
   appliesTo: isLinux,
 
   *judge({ overRequested = [], pods, at }) {
-    yield* rejections(pods, at)
+    yield* rejectedFailings(pods, at)
     if (overRequested.length === 0) return
     const shown = overRequested.map(({ resource, requested, allocatable }) => ({
       resource,
@@ -61,7 +61,7 @@ function amountText(resource: string, text: string) {
 }
 
 /** Of pods that the kubelet did not admit within a day. Their local storage is of another rule. */
-function* rejections(pods: NodeSubject['pods'], at: string): Iterable<Failing> {
+function* rejectedFailings(pods: NodeSubject['pods'], at: string): Iterable<Failing> {
   const rejected = (pods ?? []).flatMap(pod => {
     const { phase, reason = '', message = '', startTime = null } = pod.status ?? {}
     const [, resource] = /^OutOf(pods|cpu|memory)$/.exec(reason) ?? []

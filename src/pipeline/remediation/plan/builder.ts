@@ -1,7 +1,7 @@
 /** Makes one plan from nodes and their changes: cohorts, steps, waves, a digest. Equal input gives equal bytes, in whatever order the nodes come. */
 
-import { byText } from '#base/text/text-order.ts'
-import type { DurableFix } from '#model/finding/finding.ts'
+import { byText } from '#base/text.ts'
+import type { DurableFix } from '#model/finding.ts'
 import {
   actsAtOnce,
   type LeftAlone,
@@ -11,7 +11,7 @@ import {
   type PlanStep,
   planSchema,
   stepKey,
-} from '#model/plan/plan.ts'
+} from '#model/plan.ts'
 import { canonicalJson, digestOf, sha256 } from '#remediate/plan/canonical.ts'
 import { blastOf, effectOf, type PlannedNode } from './effect.ts'
 

@@ -1,14 +1,19 @@
 /** Selects the fixes of each node and combines them. */
 
-import { leavesOf, overlay, patchAt, valueAt } from '#base/merge-patch.ts'
 import { OperatorError } from '#base/operator-error.ts'
-import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import {
+  isRawObject,
+  leavesOf,
+  mapOf,
+  overlay,
+  patchAt,
+  type RawObject,
+  valueAt,
+} from '#base/raw-object.ts'
 import { isPlannable, meaningOf, plannableFields } from '#facts/kubelet/fields.ts'
 import { withLowestImageGc } from '#judge/fixes/agreement.ts'
-import type { StepActionId } from '#model/finding/cause.ts'
-import type { Finding } from '#model/finding/finding.ts'
-import { stepKey } from '#model/plan/plan.ts'
-import type { ConfigurationChange } from '#model/plan/what-if.ts'
+import type { Finding, StepActionId } from '#model/finding.ts'
+import { type ConfigurationChange, stepKey } from '#model/plan.ts'
 import type { ReadNode } from './start.ts'
 
 export interface PlanChoice {

@@ -1,9 +1,6 @@
 /** What a change does to a cohort, all its planned nodes together, in numbers and in words. */
 
-import { bytesText } from '#base/text/bytes-text.ts'
-import { firstNames } from '#base/text/first-of.ts'
-import { linesOf } from '#base/text/lines.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText, bytesText, firstNames, linesOf } from '#base/text.ts'
 import type {
   Blast,
   CohortCounts,
@@ -15,7 +12,7 @@ import type {
   PlanStep,
   Pulls,
   StepEnd,
-} from '#model/plan/plan.ts'
+} from '#model/plan.ts'
 import type { NodeBlast } from '#remediate/pods.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 import type { OtherSettings } from '#remediate/verify/other-settings.ts'

@@ -1,15 +1,14 @@
 /** The images that a node needs and might lose or has lost, the sources from which the policy has them pulled, and the step that pins one. */
 
-import { matchesGlob } from '#base/text/glob.ts'
-import { byText } from '#base/text/text-order.ts'
+import { byText, matchesGlob } from '#base/text.ts'
 import { rules } from '#judge/rules/index.ts'
 import { missingNeeds } from '#judge/run/outcome.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { shorten } from '#judge/text.ts'
-import type { DurableFix } from '#model/finding/finding.ts'
+import type { DurableFix } from '#model/finding.ts'
 import { canonicalName, familiarName, isImageName, splitTag } from '#model/input/image-reference.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { CohortImage } from '#model/plan/plan.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import type { CohortImage } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
 import {

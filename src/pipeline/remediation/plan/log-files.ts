@@ -1,8 +1,8 @@
 /** The full logrotate file that a node should have, and the step that writes it. Only the policy decides; for other files the reason names what to add to the policy. */
 
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { isLogrotateFile } from '#facts/logrotate.ts'
-import { blocksOf, podLogsOf, removableBlocks } from '#judge/logs/idle-rotation.ts'
+import { placedBlocks, podLogsFolder, removableBlocks } from '#judge/logs/idle-rotation.ts'
 import {
   keptBytes,
   type LogBlock,
@@ -14,11 +14,10 @@ import {
 } from '#judge/logs/logrotate.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { bytes, shorten } from '#judge/text.ts'
-import type { DurableFix } from '#model/finding/finding.ts'
+import type { DurableFix } from '#model/finding.ts'
 import type { Host, HostLogrotate } from '#model/input/inspection.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
-import type { CohortFile } from '#model/plan/plan.ts'
+import type { NodeIdentity, NodeInput } from '#model/input/record.ts'
+import type { CohortFile } from '#model/plan.ts'
 import type { Policy, WantedLogRotation } from '#model/policy.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
@@ -125,7 +124,7 @@ export class FleetLogFiles {
     const files = host && logFilesOf(host)
     if (!files || !host) return []
     const idle = Map.groupBy(
-      removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))),
+      removableBlocks({ ...subject, host }, placedBlocks(files, podLogsFolder(subject))),
       ({ path }) => path,
     )
     return [...idle].flatMap(([path, placed]) => {

@@ -10,7 +10,7 @@ import {
   type PlannedSnapshot,
   type ReportedPlan,
   stepKey,
-} from '#model/plan/plan.ts'
+} from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { PlanBeside } from '#model/report.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'

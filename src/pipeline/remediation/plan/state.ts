@@ -1,23 +1,22 @@
 /** The numbers of a prediction that a plan compares before and after. */
 
 import { milliValue, parseQuantity } from '#base/go/quantity.ts'
-import { leavesOf } from '#base/merge-patch.ts'
-import type { RawObject } from '#base/raw-object.ts'
+import { leavesOf, type RawObject } from '#base/raw-object.ts'
 import { allocatableFields } from '#facts/kubelet/fields.ts'
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
 import { registryOf } from '#judge/events/events.ts'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { nodeSubject } from '#judge/subject/subject.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { NodeState, Pulls } from '#model/plan/plan.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import type { NodeState, Pulls } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type {
   EvictionPrediction,
   ImageDeletion,
   ImageGcPrediction,
   NodePrediction,
-} from '#model/prediction/prediction.ts'
+} from '#model/prediction.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { isActive, parsePod } from '#replay/pods/pod.ts'
 import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'

@@ -6,15 +6,15 @@ import { credentialSource } from '#clients/aws/credentials.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import type { ReadDepth } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
 import type {
   ClusterRecord,
   MalformedLine,
+  NodeInput,
   ObjectsRecord,
   Selection,
   SnapshotRecord,
 } from '#model/input/record.ts'
-import { stepKey } from '#model/plan/plan.ts'
+import { stepKey } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
 import { budgetResource } from '#remediate/pods.ts'

@@ -2,8 +2,7 @@
 
 import type { OperatorError } from '#base/operator-error.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
-import type { StepEntry } from '#model/plan/remediation.ts'
-import type { PlanningRequest } from '#model/plan/remediation-request.ts'
+import type { PlanningRequest, StepEntry } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { PlanResult } from '#pipeline/remediation/plan/plan.ts'
 import type { ServiceRuntime } from '#pipeline/runtime/runtime.ts'

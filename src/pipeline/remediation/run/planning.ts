@@ -4,8 +4,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { OperatorError } from '#base/operator-error.ts'
 import type { Store } from '#clients/store/store.ts'
-import { actsAtOnce, approverOf, type Plan } from '#model/plan/plan.ts'
-import type { PlanAnswer, PlanningRequest } from '#model/plan/remediation-request.ts'
+import {
+  actsAtOnce,
+  approverOf,
+  type Plan,
+  type PlanAnswer,
+  type PlanningRequest,
+} from '#model/plan.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { keepFleet } from '#pipeline/audit/saved/kept-records.ts'
 import { makePlan, type PlanResult } from '#pipeline/remediation/plan/plan.ts'

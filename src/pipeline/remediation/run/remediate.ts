@@ -4,10 +4,14 @@ import { untilItFails } from '#base/until-it-fails.ts'
 import { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
 import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { NodeInput } from '#model/input/node-input.ts'
-import { promisedSources } from '#model/input/record.ts'
-import { type HeldApproval, type Plan, type PlanStep, stepKey } from '#model/plan/plan.ts'
-import type { RemediationRun } from '#model/plan/remediation.ts'
+import { type NodeInput, promisedSources } from '#model/input/record.ts'
+import {
+  type HeldApproval,
+  type Plan,
+  type PlanStep,
+  type RemediationRun,
+  stepKey,
+} from '#model/plan.ts'
 import { releasesOf } from '#pipeline/remediation/plan/node.ts'
 import { whyNotNow } from '#pipeline/remediation/plan/step-now.ts'
 import { clusterIdentity } from '#remediate/cluster-identity.ts'

@@ -5,15 +5,18 @@ import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
 import { everything } from '#model/input/record.ts'
-import { approverOf, type HeldApproval, type Plan } from '#model/plan/plan.ts'
-import type { RemediationRun, StepState } from '#model/plan/remediation.ts'
-import type {
-  ApplyRequest,
-  RanOne,
-  ResumedAnswer,
-  RollbackRequest,
-  RunAnswered,
-} from '#model/plan/remediation-request.ts'
+import {
+  type ApplyRequest,
+  approverOf,
+  type HeldApproval,
+  type Plan,
+  type RanOne,
+  type RemediationRun,
+  type ResumedAnswer,
+  type RollbackRequest,
+  type RunAnswered,
+  type StepState,
+} from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { eksTargets } from '#pipeline/audit/fleet.ts'
 import { byPolicy, longestMs } from '#remediate/plan/approve.ts'

@@ -3,7 +3,7 @@
 import { OperatorError } from '#base/operator-error.ts'
 import { kmsMacKey } from '#clients/aws/kms.ts'
 import { type Store, TooLong } from '#clients/store/store.ts'
-import type { RemediationAnswer, RemediationRequest } from '#model/plan/remediation-request.ts'
+import type { RemediationAnswer, RemediationRequest } from '#model/plan.ts'
 import { defaultPolicy, type PolicyGrants } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 import {
@@ -47,14 +47,14 @@ export async function runRemediation(
     const keys = keysOf(settings, region)
     const run = runOf(request)
     if (run !== null) runtime.watch.began(run)
-    runtime.watch.enters('prepare')
+    runtime.watch.enterStage('prepare')
     const stops = { readUntil: reading, stop: acting, end }
     return noteRefusals(sealedStore(bucket, keys.runs), runtime.now, async onUnsealed => {
       const store = sealedStore(bucket, keys.runs, onUnsealed)
       const { policyGrants } = settings
       const place = { store, keys, onUnsealed, runtime, policyGrants, planFleet, ...stops }
       const service = await serviceOf(place, request.action)
-      runtime.watch.enters(request.action)
+      runtime.watch.enterStage(request.action)
       return answerRequest(request, service)
     })
   }

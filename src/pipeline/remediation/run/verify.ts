@@ -1,13 +1,14 @@
 /** Verifies a plan: reads its nodes anew, replays them, and compares them with the promise of each step. */
 
-import type { NodeInput } from '#model/input/node-input.ts'
-import type { ClusterRecord } from '#model/input/record.ts'
-import { type Plan, type PlanStep, stepKey } from '#model/plan/plan.ts'
+import type { ClusterRecord, NodeInput } from '#model/input/record.ts'
 import {
+  type Plan,
+  type PlanStep,
+  stepKey,
   type Verification,
   type VerificationReport,
   verificationSchema,
-} from '#model/plan/remediation.ts'
+} from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import { withoutFiles } from '#pipeline/remediation/plan/node.ts'
 import { stateOf } from '#pipeline/remediation/plan/state.ts'

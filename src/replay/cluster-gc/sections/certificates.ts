@@ -3,9 +3,12 @@
 import { X509Certificate } from 'node:crypto'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
-import type { CertificateGarbage, CertificateRequest } from '#model/finding/cluster-garbage.ts'
-import { isObjectOf } from '#model/input/cluster-input.ts'
-import type { CertificateSigningRequest, ClusterObject } from '#model/input/kubernetes.ts'
+import type { CertificateGarbage, CertificateRequest } from '#model/cluster-garbage.ts'
+import {
+  type CertificateSigningRequest,
+  type ClusterObject,
+  isObjectOf,
+} from '#model/input/record.ts'
 import {
   type OpenSection,
   Packed,

@@ -2,9 +2,8 @@
 
 import { sharedValue } from '#base/once.ts'
 import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
-import type { FinalizerGarbage, HeldObject } from '#model/finding/cluster-garbage.ts'
-import { isObjectOf } from '#model/input/cluster-input.ts'
-import type { ClusterObject } from '#model/input/kubernetes.ts'
+import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
+import { type ClusterObject, isObjectOf } from '#model/input/record.ts'
 import {
   type OpenSection,
   Packed,

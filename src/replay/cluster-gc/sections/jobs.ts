@@ -3,9 +3,8 @@
 import { sharedValue } from '#base/once.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
-import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/finding/cluster-garbage.ts'
-import { isObjectOf } from '#model/input/cluster-input.ts'
-import type { ClusterObject, CronJob, Job } from '#model/input/kubernetes.ts'
+import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/cluster-garbage.ts'
+import { type ClusterObject, type CronJob, isObjectOf, type Job } from '#model/input/record.ts'
 import {
   controllerOf,
   deletingOwner,

@@ -6,9 +6,13 @@ import type {
   LeaseGarbage,
   NodeGarbage,
   NodeLeaseGarbage,
-} from '#model/finding/cluster-garbage.ts'
-import { isObjectOf } from '#model/input/cluster-input.ts'
-import type { ClusterObject, KubernetesNode, Lease } from '#model/input/kubernetes.ts'
+} from '#model/cluster-garbage.ts'
+import {
+  type ClusterObject,
+  isObjectOf,
+  type KubernetesNode,
+  type Lease,
+} from '#model/input/record.ts'
 import {
   nameOf,
   type ObjectMetadata,

@@ -12,9 +12,13 @@ import {
   podResource,
 } from '#facts/kubernetes/garbage-resources.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import type { OwnedGroup, OwnerGarbage } from '#model/finding/cluster-garbage.ts'
-import { isObjectOf } from '#model/input/cluster-input.ts'
-import type { ClusterObject, KubernetesPod, ObjectReference } from '#model/input/kubernetes.ts'
+import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
+import {
+  type ClusterObject,
+  isObjectOf,
+  type KubernetesPod,
+  type ObjectReference,
+} from '#model/input/record.ts'
 import {
   collectGarbage,
   type DanglingObject,

@@ -1,16 +1,21 @@
 /** Pods that are finished or Terminating, as pod GC sees them. Nothing is kept of other pods. */
 
-import { byText } from '#base/text/text-order.ts'
+import { byText } from '#base/text.ts'
 import { podGcQuarantineMs, terminatedPodThreshold } from '#facts/kubernetes/controllers.ts'
 import type {
   HeldFinalizer,
   PodGarbage,
   TerminatedPod,
   TerminatingPod,
-} from '#model/finding/cluster-garbage.ts'
-import { type EksCluster, isObjectOf } from '#model/input/cluster-input.ts'
-import type { ClusterObject, KubernetesNode, KubernetesPod } from '#model/input/kubernetes.ts'
-import type { Certainty } from '#model/prediction/prediction.ts'
+} from '#model/cluster-garbage.ts'
+import {
+  type ClusterObject,
+  type EksCluster,
+  isObjectOf,
+  type KubernetesNode,
+  type KubernetesPod,
+} from '#model/input/record.ts'
+import type { Certainty } from '#model/prediction.ts'
 import {
   compareTimes,
   controllerIn,

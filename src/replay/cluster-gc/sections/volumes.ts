@@ -10,15 +10,16 @@ import type {
   HeldVolumeObject,
   ReleasedVolume,
   VolumeGarbage,
-} from '#model/finding/cluster-garbage.ts'
-import { type EbsVolume, isObjectOf } from '#model/input/cluster-input.ts'
-import type {
-  ClusterObject,
-  KubernetesPod,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  VolumeSource,
-} from '#model/input/kubernetes.ts'
+} from '#model/cluster-garbage.ts'
+import {
+  type ClusterObject,
+  type EbsVolume,
+  isObjectOf,
+  type KubernetesPod,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type VolumeSource,
+} from '#model/input/record.ts'
 import {
   controllerOf,
   keyOf,

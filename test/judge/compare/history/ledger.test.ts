@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nextLedger, type RunToCompare } from '#judge/compare/history/ledger.ts'
-import type { MetNode } from '#model/finding/delta.ts'
-import type { Finding, NotAudited } from '#model/finding/finding.ts'
+import type { MetNode } from '#model/delta.ts'
+import type { Finding, NotAudited } from '#model/finding.ts'
 import type { RememberedRun } from '#model/history.ts'
 import { clusterResult, finding, findingsDocument, nodegroup } from '#test/report-builder.ts'
 

@@ -1,5 +1,5 @@
 import { blockedForegroundDeletion } from '#judge/rules/cluster-gc/blocked-foreground-deletion.ts'
-import type { OwnerGarbage } from '#model/finding/cluster-garbage.ts'
+import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { danglingOwner } from '#judge/rules/cluster-gc/dangling-owner.ts'
-import type { OwnerGarbage } from '#model/finding/cluster-garbage.ts'
+import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, valueIn } from '#test/rules/cluster-gc-leftovers.ts'

@@ -1,5 +1,5 @@
 import { leftoverLease } from '#judge/rules/cluster-gc/leftover-lease.ts'
-import type { NodeLeaseGarbage } from '#model/finding/cluster-garbage.ts'
+import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 

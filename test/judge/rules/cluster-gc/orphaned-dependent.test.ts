@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { orphanedDependent } from '#judge/rules/cluster-gc/orphaned-dependent.ts'
-import type { OwnerGarbage } from '#model/finding/cluster-garbage.ts'
+import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, hours } from '#test/rules/cluster-gc.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { overdueJobTtl } from '#judge/rules/cluster-gc/overdue-job-ttl.ts'
-import type { FinishedJob } from '#model/finding/cluster-garbage.ts'
+import type { FinishedJob } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, hours, job, jobs } from '#test/rules/cluster-gc.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pendingCertificateRequest } from '#judge/rules/cluster-gc/pending-certificate-request.ts'
-import type { CertificateRequest } from '#model/finding/cluster-garbage.ts'
+import type { CertificateRequest } from '#model/cluster-garbage.ts'
 import { type ClusterExample, hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings } from '#test/rules/cluster-gc-leftovers.ts'

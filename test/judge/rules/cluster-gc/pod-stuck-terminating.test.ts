@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { podStuckTerminating } from '#judge/rules/cluster-gc/pod-stuck-terminating.ts'
-import type { HeldFinalizer, TerminatingPod } from '#model/finding/cluster-garbage.ts'
+import type { HeldFinalizer, TerminatingPod } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, hours, pods } from '#test/rules/cluster-gc.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stuckFinalizer } from '#judge/rules/cluster-gc/stuck-finalizer.ts'
-import type { HeldObject } from '#model/finding/cluster-garbage.ts'
+import type { HeldObject } from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

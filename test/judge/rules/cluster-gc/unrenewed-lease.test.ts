@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { unrenewedLease } from '#judge/rules/cluster-gc/unrenewed-lease.ts'
-import type { NodeLeaseGarbage } from '#model/finding/cluster-garbage.ts'
+import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, hours, judged } from '#test/rules/cluster-gc.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { volumeHeldInDeletion } from '#judge/rules/cluster-gc/volume-held-in-deletion.ts'
-import type { HeldFinalizer, HeldVolumeObject } from '#model/finding/cluster-garbage.ts'
+import type { HeldFinalizer, HeldVolumeObject } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { heldVolumeExamples } from '#test/examples/volume-held-in-deletion.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { volumeNotDeleted } from '#judge/rules/cluster-gc/volume-not-deleted.ts'
-import type { ReleasedVolume } from '#model/finding/cluster-garbage.ts'
+import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failings, volume, volumes } from '#test/rules/cluster-gc-leftovers.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { diskDiffersFromNodeClass } from '#judge/rules/configuration/disk-differs-from-node-class.ts'
-import type { NodeLedger } from '#model/prediction/disk-ledger.ts'
+import type { NodeLedger } from '#model/prediction.ts'
 import { type ContextExample, exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { invalidKubeletConfiguration } from '#judge/rules/configuration/invalid-kubelet-configuration.ts'
-import type { NextStartPrediction } from '#model/prediction/prediction.ts'
+import type { NextStartPrediction } from '#model/prediction.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { judge } from '#test/rules/node.ts'
 

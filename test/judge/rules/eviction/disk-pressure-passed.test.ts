@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { diskPressurePassed } from '#judge/rules/eviction/disk-pressure-passed.ts'
-import type { HolderPart } from '#model/prediction/disk-ledger.ts'
+import type { HolderPart } from '#model/prediction.ts'
 import { exampleTime, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, GiB, state } from '#test/rules/filling-disk.ts'
@@ -76,6 +76,26 @@ it('names the owner and what to set', () => {
     cause: { holder: 'writable-layers', owner: { namespace: 'zim', container: 'app' } },
     steps: [{ id: 'set-ephemeral-storage', bytes: 16 * GiB }],
   })
+})
+
+/** The pods write little; images hold so many GiB of the disk of 100. */
+const ofImages = (gib: number, hoursAgo = 2): NodeExample => ({
+  ...{ held: { 'images-in-use': gib }, pods: [evicted(low, hoursAgo)] },
+})
+
+it.each([
+  [69, 2, 'pass'],
+  [72, 2, 'fail'],
+  [72, 8 * 24, 'pass'],
+])('images hold %s %% of the disk %s h after an eviction: %s', (gib, hoursAgo, expected) => {
+  const given = ofImages(gib, hoursAgo)
+  expect(state(diskPressurePassed, given)).toBe(expected)
+  if (expected === 'fail')
+    expect(failingOf(diskPressurePassed, given)).toMatchObject({
+      title: 'Pods were evicted or refused for this disk, and most of it is still used',
+      cause: { kind: 'holder', holder: 'images-in-use' },
+      steps: [{ id: 'larger-disk' }],
+    })
 })
 
 it('names what holds the fullest disk under a pressure that has just begun', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { podStatsOf } from '#replay/pods/pod-stats.ts'
@@ -92,6 +92,7 @@ describe('an eviction message', () => {
   it.each([
     ['Pod was rejected: The node had condition: [DiskPressure]. ', 'ephemeral-storage', true],
     ['Pod The node had condition: [MemoryPressure]. ', 'memory', true],
+    ['The node was low on resource: [DiskPressure]. ', 'ephemeral-storage', true],
     ['The node had condition: [PIDPressure MemoryPressure]. ', 'pids', true],
     ['Usage of EmptyDir volume "v" exceeds the limit "1Gi". ', null, false],
     ['Container c exceeded its local ephemeral storage limit "1Gi". ', null, false],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { graceLongerThanFillTime } from '#judge/rules/eviction/grace-longer-than-fill-time.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, GiB, state } from '#test/rules/filling-disk.ts'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
 import { localStorageLimitExceeded } from '#judge/rules/eviction/local-storage-limit-exceeded.ts'
-import type { DiskHolder, HolderPart } from '#model/prediction/disk-ledger.ts'
-import type { LocalStorageEviction } from '#model/prediction/prediction.ts'
+import type { DiskHolder, HolderPart, LocalStorageEviction } from '#model/prediction.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { event, failingOf, state } from '#test/rules/events.ts'
 

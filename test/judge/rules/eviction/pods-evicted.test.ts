@@ -94,6 +94,21 @@ describe('pods-evicted', () => {
     ).toBe('pass')
   })
 
+  it.each([
+    [20, 'pass'],
+    [90, 'fail'],
+  ])('three refused pods of one owner are no loop %s min later: %s', (ago, expected) => {
+    const pods = ['x2x4z', 'bbbb4', 'cccc4'].map(one => ({
+      metadata: { namespace: 'shop', name: `web-5d9c8f7b6c-${one}`, uid: one },
+      status: {
+        ...{ phase: 'Failed', reason: 'Evicted' },
+        message: 'Pod was rejected: The node had condition: [DiskPressure]. ',
+        startTime: minutesAgo(ago),
+      },
+    }))
+    expect(state(podsEvicted, { pods, events: [] })).toBe(expected)
+  })
+
   it('leaves evicted pods of a full disk that are still there to disk-pressure-passed', () => {
     const failed = (message: string) => ({
       metadata: { namespace: 'shop', name: 'db-0', uid: 'u' },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { podsWithoutEphemeralRequestsFirst } from '#judge/rules/eviction/pods-without-ephemeral-requests-first.ts'
-import type { RankedPod } from '#model/prediction/prediction.ts'
+import type { RankedPod } from '#model/prediction.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, gibibyte, state } from '#test/rules/eviction-settings.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { uselessEviction } from '#judge/rules/eviction/useless-eviction.ts'
-import type { HolderPart } from '#model/prediction/disk-ledger.ts'
-import type { RankedPod, Ranking, Signal } from '#model/prediction/prediction.ts'
+import type { HolderPart, RankedPod, Ranking, Signal } from '#model/prediction.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, GiB, ranked, shownValue, state, unobserved } from '#test/rules/filling-disk.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { state, unresolved } from '#test/rules/eviction-settings.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { exampleCapacityBytes, hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, gc, judge, nodefs, state } from '#test/rules/image-gc.ts'
@@ -109,6 +109,20 @@ describe('eviction-before-image-gc', () => {
         filesystems: likely,
       }).confidence,
     ).toBe('certain')
+  })
+
+  it.each([
+    [59, 'medium'],
+    [60, 'high'],
+  ] as const)('on a disk at %i %% is of severity %s', (usedPercent, severity) => {
+    const availableBytes = (exampleCapacityBytes * (100 - usedPercent)) / 100
+    const disk = { capacityBytes: exampleCapacityBytes, availableBytes, usedPercent }
+    const { severity: own = evictionBeforeImageGc.severity } = failingOf(evictionBeforeImageGc, {
+      imageGC: gc(85),
+      thresholds: imagefs(15),
+      filesystems: { imagefs: { ...disk, inodes: null, inodesFree: null } },
+    })
+    expect(own).toBe(severity)
   })
 
   it('takes the growth from the policy', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { imageGcDue } from '#judge/rules/image-gc/image-gc-due.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
-import type { ImageDeletion } from '#model/prediction/prediction.ts'
+import type { ImageDeletion } from '#model/prediction.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 import { failingOf, gc, judge, state } from '#test/rules/image-gc.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { imageGcNeverFirst } from '#judge/rules/image-gc/image-gc-never-first.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction/prediction.ts'
+import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, GiB, ranked, shownValue, state, unobserved } from '#test/rules/filling-disk.ts'

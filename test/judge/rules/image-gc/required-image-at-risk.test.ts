@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { Certainty, ImageDeletion, KeptImage } from '#model/prediction/prediction.ts'
+import type { Certainty, ImageDeletion, KeptImage } from '#model/prediction.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
-import type { ImageDeletion } from '#model/prediction/prediction.ts'
+import type { ImageDeletion } from '#model/prediction.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { event, failingOf, shortBefore135, shortSince135, state } from '#test/rules/events.ts'
 import {

@@ -262,6 +262,87 @@ describe('an image that nobody has', () => {
   })
 })
 
+describe('an image that is gone after pressure', () => {
+  const image = 'shop/web:1'
+  const waits = (reason: string, message: string, more: object = {}) => ({
+    pods: [
+      {
+        metadata: { namespace: 'shop', name: 'web' },
+        status: {
+          containerStatuses: [
+            { name: 'web', image, state: { waiting: { reason, message } }, ...more },
+          ],
+        },
+      },
+    ],
+  })
+  const never = waits('ErrImageNeverPull', 'not present with pull policy of Never')
+  const gone = (more?: object) => waits('ErrImagePull', `${image}: not found`, more)
+  const unknown = waits(
+    'ErrImagePull',
+    'pull access denied, repository does not exist or may require authorization',
+  )
+  const pressure = event({ reason: 'NodeHasDiskPressure', message: 'Node status is now', ago: 48 })
+  const round = event({ reason: 'FreeDiskSpaceFailed', message: 'Failed to free', ago: 30 })
+  const removal = {
+    host: {
+      logLines: [
+        '2026-11-20T22:10:00+0000 node kubelet[1]: I1120 "Removing image to free bytes" imageID="sha256:0a1b" size=104857600 runtimeHandler=""',
+      ],
+    },
+  }
+  const likely = 'Likely image GC deleted it: '
+  const perhaps = 'If it was imported here, image GC likely deleted it: '
+  const underPressure = 'the node was under DiskPressure (2026-11-20 23:12 UTC)'
+
+  it.each<[string, Parameters<typeof failingOf>[1], string | null, string[]]>([
+    ['never pulled', { ...never, events: [pressure] }, likely + underPressure, ['import-image']],
+    [
+      'never pulled, and a round needed space',
+      { ...never, events: [round] },
+      `${likely}it needed space (2026-11-20 23:30 UTC)`,
+      ['import-image'],
+    ],
+    [
+      'never pulled, and the log of the kubelet',
+      { ...never, ...removal, events: [] },
+      `${likely}the kubelet deleted an image here at 2026-11-20 22:10 UTC`,
+      ['import-image'],
+    ],
+    [
+      'it has run here',
+      { ...gone({ restartCount: 1 }), events: [pressure] },
+      likely + underPressure,
+      ['provide-image', 'import-image'],
+    ],
+    [
+      'perhaps it has never been here',
+      { ...gone(), events: [pressure] },
+      perhaps + underPressure,
+      ['provide-image', 'import-image'],
+    ],
+    [
+      'missing or denied',
+      { ...unknown, events: [pressure] },
+      perhaps + underPressure,
+      ['provide-image', 'import-image', 'grant-pull'],
+    ],
+    ['no pressure', { ...gone({ restartCount: 1 }), events: [] }, null, ['provide-image']],
+    ['denied', { ...waits('ErrImagePull', '403 Forbidden'), events: [pressure] }, null, []],
+  ])('%s', (_, given, expected, steps) => {
+    const failing = failingOf(pullFailingNow, given)
+    if (expected === null) expect(failing.seen).not.toContain('image GC')
+    else expect(failing.seen).toContain(expected)
+    expect(failing.steps?.slice(0, steps.length).map(({ id }) => id)).toEqual(steps)
+  })
+
+  it('is not pulled where its policy is Never', () => {
+    expect(failingOf(pullFailingNow, { ...never, events: [] }).seen).toBe(
+      'Pod shop/web waits for shop/web:1: it is not on the node, and imagePullPolicy is Never.',
+    )
+  })
+})
+
 describe('a sandbox image that is gone', () => {
   const image = '602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.5'
   const sandbox = (message: string) => pullOf(message, { reason: 'FailedCreatePodSandBox' })

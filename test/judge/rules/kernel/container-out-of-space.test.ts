@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { containerOutOfSpace } from '#judge/rules/kernel/container-out-of-space.ts'
-import type { KubernetesPod } from '#model/input/kubernetes.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
 import { type NodeExample, sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { minutesAgo } from '#test/rules/events.ts'

@@ -136,6 +136,11 @@ describe('volume-not-mounted', () => {
       'elsewhere',
     ],
     ['driver name ebs.csi.aws.com not found in the list of registered CSI drivers', 'driver'],
+    ['timed out waiting for external-attacher of x.example CSI driver to attach a', 'controller'],
+    [
+      'AttachVolume.Attach failed for volume "a" : volume attachment is being deleted',
+      'controller',
+    ],
     ['mount failed: wrong fs type, bad option, bad superblock on /dev/nvme1n1', 'filesystem'],
     ['references non-existent config key: a, object "shop"/"web" not registered', null],
     ['configmap "web" not found', null],

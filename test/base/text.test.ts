@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { matchesGlob } from '#base/text/glob.ts'
+import { matchesGlob } from '#base/text.ts'
 
 it.each([
   ['prod', 'prod', true],

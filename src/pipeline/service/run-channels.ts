@@ -10,21 +10,21 @@ import { ses } from '#publish/channels/ses.ts'
 import { sns } from '#publish/channels/sns.ts'
 import { webhook } from '#publish/channels/webhook.ts'
 
-export interface Ways {
+export interface RunChannels {
   /** Returns the audience's own language first, even without recipients. @param owner null: the general audience */
-  to(owner: ReportOwner | null): Readers[]
+  readersOf(owner: ReportOwner | null): Readers[]
   /** Why a recipient cannot be reached. The report contains it. */
   mistakes: string[]
 }
 
 /** Recipients of the policy, else of the stack. Owners come only from the policy, topic, bus and webhook only from the stack. */
-export function waysOf(
+export function runChannels(
   { isMailed }: AuditRequest,
   settings: Settings,
   report: ReportPolicy,
   context: OnceOptions & { region: string },
-): Ways {
-  if (!isMailed) return { to: owner => fileReaders(report, owner), mistakes: [] }
+): RunChannels {
+  if (!isMailed) return { readersOf: owner => fileReaders(report, owner), mistakes: [] }
   const from = report.sender ?? settings.sender
   const { unsubscribe, bouncesTo } = report
   const {
@@ -58,7 +58,7 @@ export function waysOf(
   }
   const isSenderMissing = from === null && (report.owners.length > 0 || report.recipients !== null)
   return {
-    to: owner =>
+    readersOf: owner =>
       owner
         ? readers(owner, owner.recipients, [])
         : readers(owner, report.recipients ?? settings.recipients, [

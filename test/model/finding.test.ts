@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Severity } from '#model/finding/finding.ts'
-import { gradeOf, type OpenFinding } from '#model/finding/grade.ts'
+import { gradeOf, type OpenFinding, type Severity } from '#model/finding.ts'
 
 const judged = { pass: 1, fail: 1, unknown: 0, error: 0 }
 

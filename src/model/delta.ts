@@ -1,7 +1,6 @@
 /** What changed between two audits (`highwater.diff/1`). */
 
 import type { Subject } from '#model/input/record.ts'
-import type { FleetUpgrade } from '#model/upgrade.ts'
 import type {
   Confidence,
   Coverage,
@@ -12,6 +11,7 @@ import type {
   NodeSample,
   Severity,
 } from './finding.ts'
+import type { FleetUpgrade } from './upgrade.ts'
 
 export interface ComparedFinding
   extends Pick<
@@ -185,4 +185,30 @@ export interface DiffDocument extends Omit<Delta, 'findings' | 'notes'> {
   notes: string[]
   /** Groups of nodes that have a newer kubelet minor in NEW. Null: one of the inputs is not a snapshot. */
   kubeletUpgrades: FleetUpgrade[] | null
+}
+
+/*
+ * A finding that is new, worse or ended since the last run: the detail of an event on EventBridge. Invisible characters of forged names are shown
+ * as `<U+202E>`.
+ */
+
+export interface FindingEvent
+  extends Pick<Finding, 'rule' | 'severity' | 'cluster' | 'subject' | 'title'> {
+  schema: 'highwater.event/1'
+  /** `new`: also findings that had ended before. `worse`: more severe, more certain, on more nodes, or no longer waived. */
+  change: Extract<Change, 'new' | 'worse'> | 'ended'
+  /** Id of the finding: equal in all events of its life. */
+  finding: string
+  /** RFC 3339: when the nodes were read. */
+  at: string
+  /** Day of the first run with the finding, YYYY-MM-DD. */
+  since: string | null
+  /** How it ended. Null: it is open. */
+  ended: Ending | null
+  /** Null: it has ended. */
+  nodes: NodeSample | null
+  /** The first command of its steps. Null: it has ended, or no command ends it. */
+  command: string | null
+  /** Where the report is served. Null: no site serves it. */
+  reportUrl: string | null
 }

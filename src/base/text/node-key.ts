@@ -1,2 +1,0 @@
-/** Key of a node in a map over clusters. */
-export const nodeKey = (cluster: string, node: string | null) => JSON.stringify([cluster, node])

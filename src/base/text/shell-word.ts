@@ -1,3 +1,0 @@
-/** An argument of a shell command, quoted if needed. */
-export const shellWord = (text: string) =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`

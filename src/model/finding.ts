@@ -537,6 +537,7 @@ export type StepActionId =
   | 'upgrade-group'
   | 'upgrade-runtime'
   | 'use-instance-store'
+  | 'use-other-disk'
   | 'vacuum-journal'
 
 export type StepSite = Pick<

@@ -928,6 +928,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'unset-root-volume': all('set'),
   'upgrade-group': all('replace', upgrade),
   'upgrade-runtime': all('replace'),
+  'use-other-disk': all(
+    'resize',
+    readOnNode(({ place = '' }) => `lsblk --fs ${shellWord(place)}; df -h`),
+    'pods',
+  ),
   'vacuum-journal': all('free', ({ node }) => [
     sessionCommand(node, 'changes', 'sudo journalctl --vacuum-size=500M'),
   ]),

@@ -21,6 +21,7 @@ import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
 import { noReliefIncidents } from './no-relief.ts'
+import { onceMoreIncidents } from './once-more.ts'
 import { ordinaryIncidents } from './ordinary.ts'
 import { otherCauseIncidents } from './other-causes.ts'
 import { outsideIncidents } from './outside.ts'
@@ -51,6 +52,7 @@ export const incidents: readonly Incident[] = [
   ...apiIncidents,
   ...measuredIncidents,
   ...firstRunIncidents,
+  ...onceMoreIncidents,
   ...otherCauseIncidents,
   ...heldOutIncidents,
   ...freshIncidents,

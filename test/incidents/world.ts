@@ -601,7 +601,7 @@ function summaryOf(scene: Scene): RawObject {
           },
         }
       }),
-      startTime: '2026-11-01T00:00:00Z',
+      startTime: (world.ageDays ?? 20) < 1 ? before(1440 * world.ageDays!) : '2026-11-01T00:00:00Z',
       memory: {
         time: takenAt,
         ...{ availableBytes, workingSetBytes: memoryBytes - availableBytes },

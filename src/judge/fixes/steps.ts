@@ -592,6 +592,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === null) return []
   if (node.shell === 'container')
     return [sessionCommand({ ...node, shell: 'session' }, 'reads', adminContainerCommand(action))]
+  if (node.shell === 'talos' && action.unit === undefined) return [talosSizes(node, action.place)]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (
     windowsReadCommands(node, windowsSizes) ?? [
@@ -603,6 +604,12 @@ function sizesOn({ action, node }: OnNode): Command[] {
     ]
   )
 }
+
+/** In bytes, behind the name of the node; entries below 1 GB are left out. It counts no inodes. Source: siderolabs/talos cmd/talosctl/cmd/talos/diskusage.go */
+const talosSizes = ({ name }: StepNode, place = '/var'): Command => [
+  'reads',
+  `talosctl -n ${shellWord(name)} usage -a -d 3 -t 1000000000 ${shellWord(place)} | sort -k 2 -n`,
+]
 
 /** Null: the node has no PowerShell of Systems Manager. */
 function windowsReadCommands({ shell, instanceId }: StepNode, text: string): Command[] | null {
@@ -859,6 +866,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ]),
   'prune-docker': all('free', readOnNode('sudo docker system df -v')),
   'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
+  'prune-in-image': all('set', undefined, 'node-replaced'),
   'prune-volumes': all('free', readOnNode('sudo docker volume ls -f dangling=true')),
   'raise-kernel-limit': all(
     'set',

@@ -35,15 +35,15 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
   )
   const hasData = ({ spec }: KubernetesPod) =>
     spec?.volumes?.some(({ emptyDir }) => emptyDir && emptyDir.medium !== 'Memory') === true
-  const names = (some: KubernetesPod[]) =>
+  const podNames = (some: KubernetesPod[]) =>
     onePerNamespaceFirst(some)
       .map(({ metadata }) => shortPodName(metadata))
       .slice(0, mostLosses)
   return {
     id: 'drain',
     lost: {
-      pods: names(moved.filter(pod => controllerOf(pod) === null)),
-      data: names(moved.filter(hasData)),
+      pods: podNames(moved.filter(pod => controllerOf(pod) === null)),
+      data: podNames(moved.filter(hasData)),
     },
   }
 }

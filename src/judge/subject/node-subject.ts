@@ -218,6 +218,7 @@ export class ClusterFacts implements ClusterContext {
   /** Where the pods of the cluster are, by `namespace/name`. */
   readonly #pods = new Map<string, { node: string; uid: string | undefined }>()
   /** Folders of nodes, by `namespace/claim`. */
+  readonly #dnsNames = new Map<string, string>()
   readonly #localFolders = new Map<string, string>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, PlacedEvent>>()
@@ -246,6 +247,9 @@ export class ClusterFacts implements ClusterContext {
         const path = (spec?.local ?? spec?.hostPath)?.path
         if (path) this.#localFolders.set(podName(spec?.claimRef), path)
       }
+    } else if (resource === 'instances.ec2.amazonaws.com') {
+      for (const { InstanceId, PrivateDnsName } of items as ReadObjects[typeof resource][])
+        if (InstanceId && PrivateDnsName) this.#dnsNames.set(InstanceId, PrivateDnsName)
     } else if (!isGarbageResource(resource)) {
       const known = this.#objects.get(resource)
       if (known) for (const item of items) known.push(item)
@@ -258,6 +262,11 @@ export class ClusterFacts implements ClusterContext {
     for (const { metadata, spec } of pods)
       this.#pods.set(podName(metadata), { node: spec?.nodeName ?? '', uid: metadata?.uid })
     this.#eventsByNode.clear()
+  }
+
+  /** The host name that EC2 gave the instance. Undefined: not read. */
+  dnsNameOf(instanceId: string): string | undefined {
+    return this.#dnsNames.get(instanceId)
   }
 
   objects<Resource extends keyof ReadObjects>(

@@ -169,7 +169,13 @@ function waitingFailing(
   const isGone = why !== null && ofGone.has(why)
   const isLost = isGcDue && isUnreachable(why)
   const alike = waiting.filter(one => causeOf(one) === why)
-  const images = [...new Set(alike.map(one => one.image))]
+  // No new pod starts without the sandbox image.
+  const sandboxes = isUnreachable(why)
+    ? failures.flatMap(one =>
+        one.isOfSandbox && !one.isPulledSince && isUnreachable(one.cause) ? (one.image ?? []) : [],
+      )
+    : []
+  const images = [...new Set([...sandboxes, ...alike.map(one => one.image)])]
   const remedy = remedyFor(why, first.image, first, images)
   // A registry out of reach says nothing of the name. Another one may never have had the image, nor the node.
   const wasHere = isUnreachable(why) || alike.every(one => one.hasRun || isNeverPulled(one))

@@ -39,13 +39,13 @@ import type { HeldDisks } from '#model/report.ts'
 import {
   endPod,
   evictedBefore,
-  insideOf,
   jobOf,
   podDeletion,
   podOf,
   podsOf,
   startsAgain,
   usesKubeletFolder,
+  writingContainer,
 } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
 import { disksBeside } from './disks-beside.ts'
@@ -187,7 +187,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
-  const inside = isHidden ? undefined : insideOf(owner, subject.pods ?? null, place)
+  const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
   const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
   const isFile =
@@ -537,7 +537,7 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const deletion = isRetry ? null : podDeletion(cause, subject)
   const ofPod = storageOfPod(owner, subject.ledger ?? { parts: [], owners: [] })
   const need = { owner, bytes: Math.max(ofPod, evicted?.bytes ?? 0) }
-  const inside = insideOf(owner, subject.pods ?? null, cause.place)
+  const inside = writingContainer(owner, subject.pods ?? null, cause.place)
   const larger = withSize({ id: 'larger-disk' }, subject, cause)
   const most = evicted && evicted.bytes > 0 ? ` with up to ${bytes(evicted.bytes)}` : ''
   return {

@@ -152,10 +152,14 @@ export function fillTexts(
   const amount = amountText(largest, language)
   if (!isUnsure) return [words.ledger.largest(holder, amount), ...most]
   // Two bounds would add up to more than is used.
-  const [low, high, used] = [largest.lowBytes, largest.highBytes, disk!.usedBytes].map(language.bytes)
-  const range = low === high ? amount : words.ledger.between(low!, high!)
+  const [used, low, high] = [
+    language.bytes(disk!.usedBytes),
+    language.bytes(largest.lowBytes),
+    language.bytes(largest.highBytes),
+  ]
+  const range = low === high ? amount : words.ledger.between(low, high)
   const rest = unread.lowBytes === unread.highBytes ? language.bytes(unread.highBytes) : null
-  return [words.ledger.largestOf(holder, range, used!, rest), ...most]
+  return [words.ledger.largestOf(holder, range, used, rest), ...most]
 }
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */

@@ -529,9 +529,7 @@ function nodeOf({ world, profile }: Scene): RawObject {
             ...condition,
             ...(world.pressureMinutes !== undefined &&
               (condition.type === 'DiskPressure' || condition.status === 'True') &&
-              condition.type !== 'Ready' && {
-                lastTransitionTime: before(world.pressureMinutes),
-              }),
+              condition.type !== 'Ready' && { lastTransitionTime: before(world.pressureMinutes) }),
             ...(world.silentMinutes !== undefined && {
               ...{ status: 'Unknown', reason: 'NodeStatusUnknown' },
               message: 'Kubelet stopped posting node status.',

@@ -509,7 +509,7 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
   const { namespace, pod: name } = owner as { namespace: string; pod: string }
   const stepsIn = (reason: string) => {
     const terminated = { reason: 'Error', exitCode: 134 }
-    const status = { name: 'osd', restartCount: 480, state: { waiting: { reason } } }
+    const status = { name: 'app', restartCount: 480, state: { waiting: { reason } } }
     const pods = [
       {
         metadata: { namespace, name },
@@ -520,8 +520,8 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
     return { first: found?.steps[0], seen: found?.seen }
   }
   expect(stepsIn('CrashLoopBackOff')).toMatchObject({
-    first: { id: 'end-crash-loop', owner: { container: 'osd' }, place: '/var/lib/rook' },
-    seen: 'Container osd crash-loops: 480 restarts, the last end Error (exit code 134).',
+    first: { id: 'end-crash-loop', owner: { container: 'app' }, place: '/var/lib/rook' },
+    seen: 'Container app crash-loops: 480 restarts, the last end Error (exit code 134).',
   })
   expect(stepsIn('ImagePullBackOff').first?.id).not.toBe('end-crash-loop')
 })

@@ -119,14 +119,14 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
   )
   const nameWidth = Math.max(leastName, ...names.map(name => name.length))
   const days = Math.max(7, Math.min(columns, widest) - nameWidth - 6 - roomForWords)
-  const line = (
+  const barLine = (
     name: string,
-    of: (point: TrendPoint) => number | null,
+    numberOf: (point: TrendPoint) => number | null,
     words: string,
     full?: number,
   ) => {
     const drawn = bars(
-      points.map(point => ({ day: point.day, value: of(point) })),
+      points.map(point => ({ day: point.day, value: numberOf(point) })),
       days,
       full,
     )
@@ -142,21 +142,21 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
   return linesOf(
     painter(hasColour)('bold', `${clean(cluster)}: ${points[0]?.day} to ${last.day}`),
     `  ${'grade'.padEnd(nameWidth)}  ${gradesText(shown)}  ${last.grade ?? 'none'}`,
-    line(
+    barLine(
       'findings',
       findingCount,
       `${findingCount(last)}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`,
     ),
-    line('near image GC', nearImageGcCount, nearText(nearImageGcCount(last))),
+    barLine('near image GC', nearImageGcCount, nearText(nearImageGcCount(last))),
     groups.map((group, index) =>
-      line(
+      barLine(
         names[index] ?? '',
         point => groupIn(point, group)?.usedPercent?.max ?? null,
         groupText(group),
         100,
       ),
     ),
-    reclaimLines(points, line),
+    reclaimLines(points, barLine),
     more > 0 && `  … and ${more} more groups`,
     left > 0 && `  … and ${left} days before these (--format json has all)`,
     '',

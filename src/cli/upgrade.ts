@@ -102,21 +102,23 @@ function upgradesText(document: UpgradeDocument, screen: Screen) {
 
 function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
   const { takenAt, to, upgrades, upToDate, leftOut } = document
-  const nodesIn = (list: readonly PlannedUpgrade[]) =>
+  const nodeCountIn = (list: readonly PlannedUpgrade[]) =>
     list.reduce((sum, { nodes }) => sum + nodes.count, 0)
-  const refused = nodesIn(upgrades.filter(({ errors }) => errors.length > 0))
-  const changed = nodesIn(
+  const refused = nodeCountIn(upgrades.filter(({ errors }) => errors.length > 0))
+  const changed = nodeCountIn(
     upgrades.filter(
       one =>
         one.errors.length === 0 &&
         one.changedSettings.length + (one.changedOrders ?? []).length > 0,
     ),
   )
-  const unchecked = nodesIn(upgrades.filter(one => one.errors.length === 0 && one.basis === null))
+  const unchecked = nodeCountIn(
+    upgrades.filter(one => one.errors.length === 0 && one.basis === null),
+  )
   const time = takenAt === '' ? '' : `, read at ${takenAt.slice(0, 16).replace('T', ' ')} UTC`
   return [
     wrap(
-      `Kubelet ${to} on ${plural(nodesIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,
+      `Kubelet ${to} on ${plural(nodeCountIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,
     ).map(bold),
     wrap(
       `${upToDate} already run this minor or a newer one${leftOut === 0 ? '' : `, ${leftOut} are upgraded by AWS, report no version or run an unsupported minor`}${time}`,

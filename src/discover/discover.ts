@@ -64,7 +64,7 @@ export async function* discover(
   }))
   try {
     const accounts = accountsOf(signal)
-    const listings = await onePerPlace(
+    const listings = await firstPerPlace(
       await pMap(places, place => listClustersAt(place, signal), { concurrency: describedAtOnce }),
       accounts,
     )
@@ -122,7 +122,7 @@ export async function* discover(
 }
 
 /** Keeps one listing per account and region: a second role for the same account would read everything twice. */
-async function onePerPlace(listings: NodeListing[], accounts: Accounts) {
+async function firstPerPlace(listings: NodeListing[], accounts: Accounts) {
   const ways = new Map<string, NodeListing>()
   for (const listing of listings) {
     const { place, error } = listing
@@ -150,10 +150,10 @@ async function listClustersAt(place: ClusterAddress, signal: AbortSignal): Promi
   }
 }
 
-/** @param calledBy returns the cluster's name in reports from its description in EKS */
+/** @param reportedName returns the cluster's name in reports from its description in EKS */
 async function describe(
   { place, name }: { place: ClusterAddress; name: string },
-  calledBy: (eks: RawObject | null) => Promise<string>,
+  reportedName: (eks: RawObject | null) => Promise<string>,
   policy: Policy,
   signal: AbortSignal,
 ): Promise<ClusterTarget> {
@@ -180,7 +180,7 @@ async function describe(
   const launchTemplates = nodegroups && (await launchTemplatesOf(nodegroups, place, errors, signal))
   const insights = eks ? await insightsOf(place.eks, name, errors, signal) : null
   const way = eks ? clusterEndpoints(eks, name, place, policy, errors) : noWay
-  const cluster = await calledBy(eks)
+  const cluster = await reportedName(eks)
   const read = { eks, nodegroups, launchTemplates, insights }
   return { record: { kind: 'Cluster', cluster, ...read, errors }, ...way, place }
 }

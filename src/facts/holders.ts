@@ -195,8 +195,8 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     what: 'memory of crashed processes',
     writer: 'the kernel, for processes that crashed',
     ...left,
-    steps: ['delete-place'],
-    source: 'core(5)',
+    steps: ['delete-place', 'find-crash'],
+    source: 'core(5), coredump.conf(5) MaxUse',
   },
   'package-caches': {
     what: 'downloads of package managers',

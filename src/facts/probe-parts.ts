@@ -6,7 +6,7 @@
 export type ProbePart =
   /** `kubelet`: which files and flags the kubelet has; `kubelet-environment`: which flags its unit would give it now. */
   | { is: 'kubelet' | 'kubelet-environment' | 'kubelet-start' }
-  | { is: 'filesystems' | 'runtime' | 'images' | 'containers' | 'logrotate' | 'other' }
+  | { is: 'filesystems' | 'runtime' | 'images' | 'containers' | 'logrotate' | 'folders' | 'other' }
   /** A configuration file or drop-in folder of the kubelet, or a file of logrotate. */
   | { is: 'kubelet-file' | 'drop-ins' | 'logrotate-file'; path: string }
 
@@ -24,6 +24,8 @@ const forms: readonly [RegExp, Exclude<ProbePart, { path: string }>['is']][] = [
   [/^runtime\.images$/, 'images'],
   [/^runtime\.containers$/, 'containers'],
   [/^(?:host\.)?logrotate$/, 'logrotate'],
+  /** Those that are on no list of the measurement. */
+  [/^other folders$/, 'folders'],
 ]
 
 export function probePart(what: string): ProbePart {

@@ -70,9 +70,9 @@ export interface PredictedContainerGc {
 export function predictContainerGc(evidence: ContainerGcEvidence): PredictedContainerGc {
   const { host, pods, nowMs } = evidence
   const runtime = parseRuntimeRecord(evidence.runtime)
-  if (!runtime) return notKnown('runtime')
-  if (!pods) return notKnown('pods')
-  if (!Number.isSafeInteger(nowMs)) return notKnown('at')
+  if (!runtime) return unknownResult('runtime')
+  if (!pods) return unknownResult('pods')
+  if (!Number.isSafeInteger(nowMs)) return unknownResult('at')
   const { policy, unknowns } = policyOf(host)
   if (!policy) return { prediction: null, unknowns }
 
@@ -150,7 +150,7 @@ function removedSince(
   return removed
 }
 
-const notKnown = (what: string): PredictedContainerGc => ({
+const unknownResult = (what: string): PredictedContainerGc => ({
   prediction: null,
   unknowns: [{ what, effect: 'which dead containers go is not known' }],
 })

@@ -52,7 +52,7 @@ const contextLength = 400
 function assignedCut(word: string, before: string, rest: string): Cut | null {
   const name = word.replace(/^22(?=\D)/, '')
   if (isNoSecretName(name, before, rest)) return null
-  const element = elementOf(before, rest)
+  const element = textBeforeElement(before, rest)
   const between = element ?? textBeforeValue(name, before, rest)
   if (between === null) return null
   const value = rest.slice(between.length)
@@ -189,7 +189,7 @@ function textBeforeValue(name: string, before: string, rest: string) {
 }
 
 /** Text between a name and the value of an XML element, also escaped: `<password>`, `name="password">`, `<key>password</key><string>`. */
-function elementOf(before: string, rest: string) {
+function textBeforeElement(before: string, rest: string) {
   if (/<(?:[\w.-]{1,64}:)?$/.test(before)) return tagEnd.exec(rest)?.[0] ?? null
   if (/=["']$/.test(before)) return attributeEnd.exec(rest)?.[0] ?? null
   return (before.endsWith('>') && nextElement.exec(rest)?.[0]) || null

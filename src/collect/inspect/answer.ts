@@ -37,17 +37,17 @@ const hostSchema = 'highwater.host/1'
 const { maxBytes: answerMaxBytes } = inputLimits.inspection
 const shownLength = 80
 
-/** @param asked the instance that received the command; another instance's answer is refused @param node its node */
+/** @param sentTo the instance that received the command; another instance's answer is refused @param node its node */
 export function readAnswer(
   output: string,
-  asked: string,
+  sentTo: string,
   node: string | null = null,
 ): InspectAnswer | NoAnswer {
   try {
     const outer = parseDocument(output.trim())
     const document = outer.encoding === undefined ? outer : parseDocument(unpackAnswer(outer))
     if (document.encoding !== undefined) throw new AnswerRefusal('it is packed twice')
-    const answer = answerOf(document, asked)
+    const answer = answerOf(document, sentTo)
     const other = node === null ? null : whyOtherNode(answer, node)
     if (other !== null) throw new AnswerRefusal(other)
     return answer
@@ -94,7 +94,7 @@ const truncatedMark = /-{2,3} ?output truncated ?-{2,3}\s*$/i
 export function readWholeAnswer(
   output: string,
   delivered: string,
-  asked: string,
+  sentTo: string,
   node: string,
 ): InspectAnswer | NoAnswer {
   const beginning = delivered.replace(truncatedMark, '')
@@ -104,7 +104,7 @@ export function readWholeAnswer(
       reason: 'what SSM delivered names no length and SHA-256, so the object in S3 proves nothing',
     }
   return output.startsWith(beginning)
-    ? readAnswer(output, asked, node)
+    ? readAnswer(output, sentTo, node)
     : {
         isKnown: false,
         reason:
@@ -156,7 +156,7 @@ function parseDocument(text: string) {
         : 'it is no JSON',
     )
   }
-  const flaw = flawOf(text)
+  const flaw = jsonFlawOf(text)
   if (flaw !== null) throw new AnswerRefusal(flaw)
   if (!isRawObject(document)) throw new AnswerRefusal('it is no JSON object')
   if (document.schema !== inspectSchema)
@@ -200,10 +200,10 @@ function gunzippedData(packed: Buffer, bytes: number) {
   )
 }
 
-function answerOf(document: RawObject, asked: string): InspectAnswer {
+function answerOf(document: RawObject, sentTo: string): InspectAnswer {
   const { instanceId, nodeName, at, host, runtime, configz } = document
-  if (instanceId !== asked)
-    throw new AnswerRefusal(`it comes from ${valueText(instanceId)}, not from ${asked}`)
+  if (instanceId !== sentTo)
+    throw new AnswerRefusal(`it comes from ${valueText(instanceId)}, not from ${sentTo}`)
   if (!isRawObject(host)) throw new AnswerRefusal('it has no "host"')
   if (host.schema !== hostSchema)
     throw new AnswerRefusal(
@@ -226,7 +226,7 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
   const keptConfigz = readConfigz(configz, unread)
   return {
     isKnown: true,
-    instanceId: asked,
+    instanceId: sentTo,
     nodeName: typeof nodeName === 'string' ? nodeName : '',
     at: reportedAt,
     host: {
@@ -348,7 +348,7 @@ const valueText = (value: unknown) =>
 const deepest = 64
 
 /** Why a text that JSON.parse accepts is refused: a duplicate key (only the last would count), or too deep nesting. */
-function flawOf(json: string) {
+function jsonFlawOf(json: string) {
   /** The keys of each open object; null: a list. */
   const open: (Set<string> | null)[] = []
   let isKeyNext = false

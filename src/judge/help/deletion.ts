@@ -164,7 +164,7 @@ export const usesKubeletFolder = (pods: NodeSubject['pods'], owner: PodName) =>
  * The container that writes it, and where: in its layer, or where it mounts the volume. Undefined: none runs.
  * @param place of the volume on the node
  */
-export function insideOf(
+export function writingContainer(
   owner: HolderOwner | null,
   pods: NodeSubject['pods'],
   place: string | null,

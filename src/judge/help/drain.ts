@@ -35,12 +35,12 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
   )
   const hasData = ({ spec }: KubernetesPod) =>
     spec?.volumes?.some(({ emptyDir }) => emptyDir && emptyDir.medium !== 'Memory') === true
-  const names = (some: KubernetesPod[]) => some.map(({ metadata }) => shortPodName(metadata))
+  const podNames = (some: KubernetesPod[]) => some.map(({ metadata }) => shortPodName(metadata))
   return {
     id: 'drain',
     lost: {
-      pods: names(moved.filter(pod => controllerOf(pod) === null)).slice(0, mostLosses),
-      data: names(moved.filter(hasData)).slice(0, mostLosses),
+      pods: podNames(moved.filter(pod => controllerOf(pod) === null)).slice(0, mostLosses),
+      data: podNames(moved.filter(hasData)).slice(0, mostLosses),
     },
   }
 }

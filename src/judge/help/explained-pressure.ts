@@ -1,25 +1,50 @@
 /** What explains disk pressure that is over: what pods hold now, or what an evicted pod had written. */
-import { largestEvicted } from '#judge/events/evictions.ts'
+import { weekMs } from '#base/units.ts'
+import { diskEvictions, largestEvicted, placeOf } from '#judge/events/evictions.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { KubernetesPod } from '#model/input/record.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
 import { diskOf } from './holder-cause.ts'
+import { watchingThresholds } from './thresholds.ts'
 
-/** Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over; of the disk, of a pod that is gone. */
-const least = { ofDisk: 0.1, ofPods: 0.5, gone: 0.25 }
+/**
+ * Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. Of a pod that is gone: of the disk, or
+ * of what is left before eviction and of the disk.
+ */
+const least = { ofDisk: 0.1, ofPods: 0.5, gone: 0.25, goneOfLeft: 0.5, goneAtAll: 0.05 }
 
 const ofPods: ReadonlySet<DiskHolder> = new Set([
   ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
 ])
 
 /** Whether a holder or an evicted writer explains pressure that is over. */
-export const isPassedExplained = ({ ledger, pods, at }: NodeSubject): boolean =>
-  ledger !== null &&
-  (largestPart(ledger) !== null || evictedWriter(pods ?? [], at, ledger) !== null)
+export const isPassedExplained = (subject: NodeSubject): boolean =>
+  subject.ledger !== null &&
+  (largestPart(subject.ledger) !== null || evictedWriter(subject, subject.ledger) !== null)
 
-export function evictedWriter(pods: readonly KubernetesPod[], at: string, ledger: NodeLedger) {
-  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
-  return largestEvicted('ephemeral-storage', pods, at, least.gone * capacityBytes)
+/** Of the pods that were evicted within a week: who wrote most, and what is left of the disk before the next eviction. */
+export function evictedWriter(subject: NodeSubject, ledger: NodeLedger) {
+  const { pods, at, eviction, filesystems } = subject
+  const name = filesystems.layout === 'imagefs' ? 'imagefs' : 'nodefs'
+  const disk = diskOf(ledger, name)
+  if (!disk) return null
+  const { capacityBytes, usedBytes } = disk
+  const watching = eviction ? watchingThresholds(`${name}.available`, { ...subject, eviction }) : []
+  const leftBytes = Math.min(
+    capacityBytes - usedBytes,
+    ...watching.flatMap(({ margin }) => margin ?? []),
+  )
+  const leastBytes = Math.max(
+    least.goneAtAll * capacityBytes,
+    Math.min(least.gone * capacityBytes, least.goneOfLeft * leftBytes),
+  )
+  const writer = largestEvicted('ephemeral-storage', pods ?? [], at, leastBytes, weekMs)
+  if (!writer) return null
+  const { namespace, pod, workload } = writer.owner
+  const times = diskEvictions(pods ?? [], at, weekMs)
+    .filter(one => one.namespace === namespace)
+    .filter(one => (workload === null ? one.name === pod : placeOf(one).workload === workload))
+    .flatMap(({ time }) => time ?? [])
+  return { writer, times: times.toSorted(), capacityBytes, leftBytes }
 }
 
 /** The container or volume that holds at least half of all that pods write; null if none does. */

@@ -4,6 +4,7 @@ import { gibibyte } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
+import { probePart } from '#facts/probe-parts.ts'
 import { isWithinWindow } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
@@ -37,15 +38,16 @@ import type { HeldDisks } from '#model/report.ts'
 import {
   endPod,
   evictedBefore,
-  insideOf,
   jobOf,
   podDeletion,
   podOf,
   podsOf,
   startsAgain,
   usesKubeletFolder,
+  writingContainer,
 } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
+import { disksBeside } from './disks-beside.ts'
 import { isOfDaemonSet } from './drain.ts'
 import { freesBelow } from './freed-by-image-gc.ts'
 import {
@@ -113,6 +115,11 @@ function stepsOf(
   if (place !== null && isDatastore(place)) return ['compact-datastore']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
+  const areFoldersUnread =
+    host?.diskUse?.missed !== 0 ||
+    host.unread?.some(({ what = '' }) => probePart(what).is === 'folders')
+  if (holder === 'not-explained' && areFoldersUnread)
+    return ['look-on-node', ...holders[holder].steps]
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.
   if (holder === 'pod-folders' && !owner)
@@ -179,7 +186,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
-  const inside = isHidden ? undefined : insideOf(owner, subject.pods ?? null, place)
+  const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
   const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
   // A log that is one file may be open.
   const isFile =
@@ -381,7 +388,28 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   if (reason?.cause.kind !== 'holder') return reason
   const { cause } = reason
   const { steps } = withSecondHolder(reason, subject)
-  return { ...reason, steps: steps.map(step => withSize(step, subject, cause)) }
+  const sized = { ...reason, steps: steps.map(step => withSize(step, subject, cause)) }
+  return withOtherDisk(sized, subject, cause)
+}
+
+/** Times the size of a full disk from which on another disk of the node is better than a larger one. */
+const muchLarger = 2
+
+/** Before a disk is bought: another one that the node has. Those of EC2 instances have rules of their own. */
+function withOtherDisk(reason: Reason, subject: DiskSubject, { filesystem }: HolderCause): Reason {
+  const { ledger, identity } = subject
+  const disk = ledger && diskOf(ledger, filesystem)
+  const index = reason.steps.findIndex(({ id, unit }) => id === 'larger-disk' && unit === undefined)
+  const isBare = identity.instanceId === null || identity.owner === 'hybrid'
+  const [other] = isBare ? disksBeside(subject) : []
+  if (!disk || index < 0 || !other || other.size < muchLarger * disk.capacityBytes) return reason
+  const { device: place, size } = other
+  const seen = `the node has another disk, ${place} (${bytes(size)}), with nothing of the kubelet or the images; what is on it is not known.`
+  return {
+    ...reason,
+    steps: reason.steps.toSpliced(index, 0, { id: 'use-other-disk', place, bytes: size }),
+    seen: reason.seen === undefined ? seen : `${reason.seen} ${seen}`,
+  }
 }
 
 function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
@@ -479,7 +507,7 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const deletion = isRetry ? null : podDeletion(cause, subject)
   const ofPod = storageOfPod(owner, subject.ledger ?? { parts: [], owners: [] })
   const need = { owner, bytes: Math.max(ofPod, evicted?.bytes ?? 0) }
-  const inside = insideOf(owner, subject.pods ?? null, cause.place)
+  const inside = writingContainer(owner, subject.pods ?? null, cause.place)
   const larger = withSize({ id: 'larger-disk' }, subject, cause)
   const most = evicted && evicted.bytes > 0 ? ` with up to ${bytes(evicted.bytes)}` : ''
   return {

@@ -157,7 +157,7 @@ export function openNextUpgrades() {
           releases.set(`${cluster}/${nodegroupName}`, shorten(releaseVersion))
     },
     /** Without an upgrade: the kubelet is as new as its control plane, AWS upgrades it, or a version is unknown. */
-    of(
+    nextUpgrade(
       input: NodeInput,
       { owner, group, kubeletVersion }: NodeIdentity,
       takenAt: string,

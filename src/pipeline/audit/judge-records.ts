@@ -70,7 +70,7 @@ export async function judgeRecords(
   const nodes: TakenNode[] = []
   const tags: ResourceTags[] = []
   const upgrades = openNextUpgrades()
-  const nextUpgrades: ReturnType<typeof upgrades.of>[] = []
+  const nextUpgrades: ReturnType<typeof upgrades.nextUpgrade>[] = []
   const labels = openNodeLabels(context.policy)
   const seen = new Set<string>()
   const inputErrors = new InputErrors(context.inputErrors)
@@ -108,7 +108,7 @@ export async function judgeRecords(
       clusters.takeNode(input)
       const node = judgement.take(input, replay(input, takenAt))
       nodes.push(node)
-      nextUpgrades.push(upgrades.of(input, node.identity, takenAt))
+      nextUpgrades.push(upgrades.nextUpgrade(input, node.identity, takenAt))
       labels.take(node.cluster, node.identity.group, record.node.metadata?.labels ?? {})
       context.secondReading?.take(node, record.node)
       context.onNode?.(node)

@@ -347,9 +347,9 @@ export async function beginToday(
     if (taken.run === run && wanted.delete(taken.node)) may.add(taken.node)
   }
   for (const node of wanted) {
-    const isNew = () => takePlace(store, placeKey(now, place++), { run, node })
+    const takeNext = () => takePlace(store, placeKey(now, place++), { run, node })
     // Another run may take a place first; then the next one is free.
-    while (place < nodesPerDay && !may.has(node)) if (await isNew()) may.add(node)
+    while (place < nodesPerDay && !may.has(node)) if (await takeNext()) may.add(node)
   }
   return may
 }

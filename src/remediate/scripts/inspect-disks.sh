@@ -138,9 +138,8 @@ inodes_of() {
   stat -c '%d:%i' "$@" 2>/dev/null
 }
 
-# strangers: the largest folders, two levels deep, that no fixed measurement covers, and the largest in /var/log, /opt, the homes and /etc, and
-# beside the snapshots of a snapshotter. All that is known is left out by its inode: a folder
-# can be mounted at two places.
+# strangers: the largest folders, two levels deep, that no fixed measurement covers: beside each that is known and beside each above it, in /var/log, /opt,
+# the homes and /etc, and beside the snapshots of a snapshotter. All that is known is left out by its inode: a folder can be mounted at two places.
 strangers() {
   {
     cat known
@@ -148,13 +147,19 @@ strangers() {
     case $images in */io.containerd.*) printf '%s\n' "${images%/*}" ;; esac
   } >all_known
   inodes_of all_known >inodes_known
+  KUBELET=$root_dir/ awk 'FNR == NR { known[$0] = 1; next } !($0 in known) && index($0, ENVIRON["KUBELET"]) != 1' all_known above >around
   set --
   # Where the two disks are mounted as a whole.
   NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk '
     { split($3, d, ":"); device = d[1] * 256 + d[2] % 256 + int(d[2] / 256) * 1048576 }
     (device == ENVIRON["NODEFS"] || device == ENVIRON["IMAGEFS"]) && $4 == "/" && $5 !~ /\\/ && n++ < 10 { print $5 }' "$R/proc/self/mountinfo" 2>/dev/null >mounts
-  for place in / /var /var/lib /var/log /opt /home /root "${images%/*}" "$images" /etc \
-    "${images%/*}/io.containerd.grpc.v1.cri/containers"; do printf '%s\n' "$place"; done >>mounts
+  of_containers=${images%/*}/io.containerd.grpc.v1.cri/containers
+  # Of the last two, which have many folders, only as many as have room in the list.
+  {
+    printf '%s\n' / /var /var/log /opt /home /root "${images%/*}" "$images"
+    cat around
+    printf '%s\n' /var/lib /etc "$of_containers"
+  } >>mounts
   while IFS= read -r place; do
     [ -z "$place" ] || ! is_folder "$place" || set -- "$@" "$R$place"
   done <mounts
@@ -162,14 +167,16 @@ strangers() {
     unread 'other folders' "$why"
     return
   fi
-  KUBELET=$R$root_dir/ NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk '
+  KUBELET=$R$root_dir/ MANY=$R$of_containers/ ETC=$R/etc/ NODEFS=$nodefs IMAGEFS=${imagefs:-$nodefs} awk '
     FNR == NR { known[$1] = 1; next }
-    $2 in known || n == 60 || index($0, " " ENVIRON["KUBELET"]) { next }
+    $2 in known || index($0, " " ENVIRON["KUBELET"]) { next }
     { disk = $1 == ENVIRON["NODEFS"] ? "nodefs" : ($1 == ENVIRON["IMAGEFS"] ? "imagefs" : "") }
     disk == "" { next }
+    n == 90 { if (!index($0, " " ENVIRON["ETC"]) && !index($0, " " ENVIRON["MANY"])) print >"cut"; next }
     { known[$2] = 1; n++; sub(/^[^ ]+ [^ ]+ /, ""); print disk " " $0 }' inodes_known candidates >others
   : >sized
   slow=
+  [ ! -s cut ] || slow=yes
   tell_time
   until_then=$((clock + 12))
   while read -r on path; do
@@ -188,7 +195,7 @@ strangers() {
         if (most >= whole / 2 && most <= whole) print most " " ENVIRON["ON"] " " inner
       }' du >>sized
   done <others
-  [ -z "$slow" ] || unread 'other folders' 'there was no time to measure all of them'
+  [ -z "$slow" ] || unread 'other folders' 'not all of them were measured'
   awk '{
       size = $1 + 0
       for (i = most; i > 0 && sizes[i] < size; i--) { sizes[i + 1] = sizes[i]; rows[i + 1] = rows[i] }

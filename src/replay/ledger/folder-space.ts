@@ -157,6 +157,7 @@ function holderOf({ input }: PreparedNode, folder: FolderSize, all: readonly Fol
   return holders[around?.holder ?? holder] ?? null
 }
 
+/** A folder that was measured twice counts once. */
 const foldersOn = ({ folders = [] }: HostDiskUse, disk: Disk): FolderSize[] =>
   folders
     .filter(({ on }) => on === disk)
@@ -167,6 +168,7 @@ const foldersOn = ({ folders = [] }: HostDiskUse, disk: Disk): FolderSize[] =>
       inodes,
       pod,
     }))
+    .filter(({ path }, index, all) => all.findIndex(one => one.path === path) === index)
 
 /** Whether the size might include a folder of another holder, because the measurement of that one failed. */
 const mayIncludeInner = ({ holder }: FolderSize, { folders = [], missed }: HostDiskUse) =>

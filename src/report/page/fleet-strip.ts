@@ -88,7 +88,7 @@ function dotOf(
   language: Language,
 ) {
   const kind: MarkKind = state === 'image-gc' ? 'gc-start' : 'hard'
-  const markOf = (some: readonly Mark[]) => some.find(mark => mark.kind === kind)
+  const markOf = (marks: readonly Mark[]) => marks.find(mark => mark.kind === kind)
   const [own, usual] = [markOf(marks), markOf(common)]
   const differs =
     own !== undefined &&

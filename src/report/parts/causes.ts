@@ -737,7 +737,7 @@ function endsFilling(cause: Cause, held: Cause | undefined): boolean {
   if (cause.kind === 'setting')
     return cause.fields[0]?.startsWith('imageG')
       ? ofImages
-      : /^(?:eviction|systemR)/.test(cause.fields[0] ?? '')
+      : /^(?:eviction|systemR|resources\.)/.test(cause.fields[0] ?? '')
   if (cause.kind !== 'holder' || held.kind !== 'holder') return true
   // A volume over its own limit can be a small part of the disk.
   return 2 * (cause.amount.high ?? cause.amount.low) >= held.amount.low

@@ -90,9 +90,9 @@ type Resource = DiskOutlook | ScarceOutlook
 function resourceOutlook(next: Resource, node: AuditedNode) {
   const disk = 'seen' in next ? next : null
   const seenMs = disk && seenMsOf(disk)
-  const headroomPercent = headroomOf(next)
+  const headroomPercent = headroomPercentOf(next)
   const known = bandOf(headroomPercent, seenMs)
-  const waitsUntilMs = known === 'now' && disk ? endOfGrace(node, disk) : null
+  const waitsUntilMs = known === 'now' && disk ? graceEndMs(node, disk) : null
   const isPowerless = known === 'now' && hasNoVictim(node, next)
   const past = isPowerless ? 'powerless' : known
   const band: Band = waitsUntilMs === null ? past : 'waiting'
@@ -136,7 +136,7 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions) {
 }
 
 /** When a soft threshold that is met acts, by the node's condition. Null: a hard one is met, too, or its grace period is over. */
-function endOfGrace({ at, pressures, prediction }: AuditedNode, disk: DiskOutlook | null) {
+function graceEndMs({ at, pressures, prediction }: AuditedNode, disk: DiskOutlook | null) {
   const threshold = disk?.threshold
   const isHardMet = prediction.eviction?.thresholds.some(({ met, hard }) => met && hard)
   if (threshold == null || threshold.hard || isHardMet) return null
@@ -171,11 +171,11 @@ const seenMsOf = ({ seen }: DiskOutlook) =>
   seen?.usualMs != null && seen.usualMs <= seen.horizonMs ? seen.usualMs : null
 
 /** To eviction, or to full where no threshold watches. Null: unknown. */
-const bytesLeft = ({ threshold, availableBytes }: Resource) =>
+const amountLeft = ({ threshold, availableBytes }: Resource) =>
   threshold === null ? Math.max(0, availableBytes) : threshold.margin
 
-function headroomOf(one: Resource) {
-  const bytes = bytesLeft(one)
+function headroomPercentOf(one: Resource) {
+  const bytes = amountLeft(one)
   return bytes === null ? null : (100 * bytes) / one.capacityBytes
 }
 
@@ -371,7 +371,7 @@ function titleOf(next: Resource, { words: { next: words } }: Language): string {
 /** `5.0 GiB` of a disk, `5.0 GiB memory`, `500 process ids`. */
 function leftText(next: Resource | null, language: Language): string {
   const { words, bytes, count } = language
-  const left = next && bytesLeft(next)
+  const left = next && amountLeft(next)
   if (next === null || 'seen' in next) return bytes(left)
   const isMemory = conditionOf(next.signal) === 'MemoryPressure'
   return words.ledger.briefRow(isMemory ? bytes(left) : count(left), titleOf(next, language))

@@ -693,6 +693,43 @@ describe('what holds the disks', () => {
     expect(inside!.map(({ path }) => path)).toEqual(expect.arrayContaining([volume, log, ended]))
   })
 
+  it.each([
+    ['/var/lib/rancher/k3s/agent/containerd', '/var/lib/rancher/k3s/server/db'],
+    ['/var/snap/microk8s/common/var/lib/containerd', '/var/snap/microk8s/2074/var'],
+  ])(
+    'includes what lies beside each folder above an image root in %s',
+    generous,
+    (root, beside) => {
+      const images = `${root}/io.containerd.snapshotter.v1.overlayfs`
+      const answer = disksOf(
+        withFiles(
+          {
+            [`${images}/snapshots/1/fs/x`]: 'x',
+            [`${beside}/state/data`]: 'x'.repeat(3 * 2 ** 20),
+            ...Object.fromEntries(
+              Array.from({ length: 120 }, (_, index) => [`/etc/agent-${index}/x`, 'x']),
+            ),
+          },
+          {
+            crictl: crictl({
+              imagefsinfo: prints(
+                JSON.stringify({
+                  status: { imageFilesystems: [{ fsId: { mountpoint: images } }] },
+                }),
+              ),
+            }),
+            ctr,
+            du: '/usr/bin/du "$@"',
+          },
+        ),
+      )
+      const { folders } = answer.host.diskUse as { folders: { path: string; holder: string }[] }
+      const others = folders.filter(({ holder }) => holder === 'unknown').map(({ path }) => path)
+      expect(others).toContain(beside)
+      expect(whyUnread(answer, 'other folders')).toBeUndefined()
+    },
+  )
+
   it('counts links that lead nowhere for ten minutes, by their number alone', generous, () => {
     const [links, log] = ['/var/log/containers', '/var/log/pods/shop_shop-1_uid/app/0.log']
     const young = `${which('ln')} -s /nowhere "$HIGHWATER_ROOT${links}/young.log"`

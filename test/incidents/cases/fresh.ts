@@ -65,14 +65,15 @@ export const freshIncidents: Incident[] = [
       ...{ memoryGib: 62, availableMemoryGib: 0.08, runtimeMemoryGib: 39.6 },
       memoryPressure: true,
       workloads: users(12, { memoryGib: 1.5 }),
-      held: { images: images(12, 0.5, 1.5) },
+      // Unused images lie on the disk: they are no memory.
+      held: { images: images(20, 0.5, 1.5) },
     }),
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['free'],
     words: [/39\.6 GiB/, /restart containerd/],
     notCauses: ['resources.requests.memory'],
-    never: [/larger volume/],
+    never: [/larger volume/, imageGc, /unused image/],
   },
   {
     name: 'cache-of-mount-pods',

@@ -18,7 +18,7 @@ export const hostIncidents: Incident[] = [
     cause: [held('core-dumps')],
     owner: 'platform',
     steps: ['free', 'set', 'replace'],
-    words: [/core dump/i],
+    words: [/core dump/i, /process\s+that\s+crashes/, /core_pattern/],
     never: [imageGc],
   },
   {
@@ -37,7 +37,7 @@ export const hostIncidents: Incident[] = [
     cause: [held('core-dumps')],
     owner: 'platform',
     steps: ['free', 'set'],
-    words: [/core dump/i],
+    words: [/core dump/i, /process\s+that\s+crashes/, /MaxUse/],
     never: [imageGc],
   },
   {

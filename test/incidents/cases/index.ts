@@ -21,6 +21,7 @@ import { mixedIncidents } from './mixed.ts'
 import { nearMisses } from './near-misses.ts'
 import { newerIncidents } from './newer.ts'
 import { noReliefIncidents } from './no-relief.ts'
+import { onceMoreIncidents } from './once-more.ts'
 import { ordinaryIncidents } from './ordinary.ts'
 import { otherCauseIncidents } from './other-causes.ts'
 import { outsideIncidents } from './outside.ts'
@@ -32,6 +33,7 @@ import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
 import { secondTryIncidents } from './second-tries.ts'
 import { strangerIncidents } from './strangers.ts'
+import { toldOnceIncidents } from './told-once.ts'
 import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
 
@@ -50,6 +52,7 @@ export const incidents: readonly Incident[] = [
   ...apiIncidents,
   ...measuredIncidents,
   ...firstRunIncidents,
+  ...onceMoreIncidents,
   ...otherCauseIncidents,
   ...heldOutIncidents,
   ...freshIncidents,
@@ -70,5 +73,6 @@ export const incidents: readonly Incident[] = [
   ...secondTryIncidents,
   ...noReliefIncidents,
   ...lookedAtTwiceIncidents,
+  ...toldOnceIncidents,
   ...lostIncidents,
 ]

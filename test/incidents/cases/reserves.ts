@@ -167,7 +167,11 @@ export const reserveIncidents: Incident[] = [
       held: { images: images(9, 0.8, 2.4) },
       events: flaps(25, 8 * 24 * 60),
     }),
-    cause: [{ kind: 'world' }, held('writable-layers'), setting('requests.ephemeral-storage')],
+    cause: [
+      { kind: 'world' },
+      held('writable-layers'),
+      setting('resources.requests.ephemeral-storage'),
+    ],
     owner: 'armo-system/Job armo-vuln-scan',
     steps: ['ask-owner', 'set'],
     words: [/armo-vuln-scan/, /25/],

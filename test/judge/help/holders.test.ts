@@ -487,6 +487,20 @@ it.each([
   expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
 })
 
+it.each([
+  [{ missed: 0 }, [], ['look-under-mounts']],
+  [{ missed: 1 }, [], ['look-on-node', 'look-under-mounts']],
+  [
+    { missed: 0 },
+    [{ what: 'other folders', why: 'not all of them were measured' }],
+    ['look-on-node', 'look-under-mounts'],
+  ],
+])('looks for folders first where not all were measured: %j %j', (diskUse, unread, steps) => {
+  const subject = exampleSubject({ held: { 'not-explained': 40 } })
+  const reason = diskReason({ ...subject, host: { diskUse, unread } }, 'nodefs.available')
+  expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
+})
+
 it('has the checkpoints of containers deleted, and other folders of the kubelet looked at', () => {
   const stepsAt = (place: string) => {
     const subject = exampleSubject({ held: { kubelet: 60 } })

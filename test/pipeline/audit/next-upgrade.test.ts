@@ -36,8 +36,11 @@ function upgradeOf(controlPlane: string | null, kubeletVersion: string) {
     clusterOf({ cluster: input.cluster, ...(controlPlane && { eks: { version: controlPlane } }) }),
   )
   const { identity } = auditedNode('n1', disk)
-  return upgrades.of(input, { ...identity, owner: 'managed-nodegroup', kubeletVersion }, takenAt)
-    .upgrade
+  return upgrades.nextUpgrade(
+    input,
+    { ...identity, owner: 'managed-nodegroup', kubeletVersion },
+    takenAt,
+  ).upgrade
 }
 
 it('is that to the minor of the control plane, with what the kubelet refuses', () => {
@@ -95,7 +98,7 @@ it('has the release of a managed nodegroup', () => {
   const nodegroups = [{ nodegroupName: 'general', releaseVersion: '1.34.1-20251003' }]
   upgrades.takeCluster(clusterOf({ cluster: input.cluster, nodegroups }))
   const releaseFor = (owner: 'karpenter' | 'managed-nodegroup') =>
-    upgrades.of(input, { ...identity, owner, group }, takenAt).release
+    upgrades.nextUpgrade(input, { ...identity, owner, group }, takenAt).release
   expect([releaseFor('managed-nodegroup'), releaseFor('karpenter')]).toEqual([
     '1.34.1-20251003',
     undefined,

@@ -159,6 +159,8 @@ describe('parts of folders', () => {
           { holder: 'podLogs', path: '/var/log/pods', on: 'nodefs', bytes: 100, inodes: 1 },
           { holder: 'kubelet', path: '/var/lib/kubelet', on: 'nodefs', bytes: 260, inodes: 9 },
           { holder: 'kubelet', path: '/var/lib/kubelet/plugins', on: 'nodefs', bytes: 240 },
+          { holder: 'unknown', path: '/srv/x', on: 'nodefs', bytes: 70, inodes: 1 },
+          { holder: 'unknown', path: '/srv/x', on: 'nodefs', bytes: 71, inodes: 1 },
         ],
         orphans: [{ path: '/var/log/pods/shop_gone_uid', bytes: 40 }],
         missed: 0,
@@ -175,6 +177,9 @@ describe('parts of folders', () => {
         ['kubelet', '/var/lib/kubelet', 20],
       ]),
     )
+    expect(shown.filter(([, place]) => place === '/srv/x')).toEqual([
+      ['unknown-folder', '/srv/x', 70],
+    ])
   })
 })
 

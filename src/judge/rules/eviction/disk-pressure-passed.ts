@@ -1,8 +1,8 @@
-import { weekMs } from '#base/units.ts'
-import { agoMs, shownTime } from '#judge/events/events.ts'
+import { dayMs, weekMs } from '#base/units.ts'
+import { agoMs, isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { diskEvictions } from '#judge/events/evictions.ts'
 import { evictedWriter, largestPart } from '#judge/help/explained-pressure.ts'
-import { diskOf, partCause } from '#judge/help/holder-cause.ts'
+import { partCause } from '#judge/help/holder-cause.ts'
 import { diskReason, fullestDiskReason, reasonOf } from '#judge/help/holders.ts'
 import { staleConditionMs } from '#judge/help/thresholds.ts'
 import {
@@ -20,6 +20,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
+import { placedWorkload } from '#model/input/record.ts'
 import { conditionOf, fullestOf, type NodeLedger } from '#model/prediction.ts'
 
 const titles = {
@@ -49,16 +50,20 @@ export const diskPressurePassed = nodeRule({
       ({ signal, met }) => met === true && conditionOf(signal) === 'DiskPressure',
     )
     if (isMet || !ledger) return
-    if (conditions.DiskPressure === 'True') return yield* judgeRecentPressure(subject, ledger)
+    const gone = evictedWriter(subject, ledger)
+    if (conditions.DiskPressure === 'True')
+      return yield* gone ? [failingOfWriter(gone, subject)] : judgeRecentPressure(subject, ledger)
     const evicted = diskEvictions(pods, at, weekMs)
+    // The eviction freed what the pod had written. Its next one writes it again.
+    const part = largestPart(ledger)
+    if (gone && gone.writer.bytes > (part?.lowBytes ?? 0))
+      return yield failingOfWriter(gone, subject)
     if (evicted.length === 0) return
     const passed = `The kubelet evicted or refused ${plural(evicted.length, 'pod')} for its disk within a week, and the pressure is over.`
     const evidence = [
       line('event', 'pods evicted or refused for the disk', evicted.length),
       line('event', 'the last of them', evicted.at(-1)?.time ?? 'no time'),
     ]
-    const writer = evictedWriter(pods, at, ledger)
-    const part = largestPart(ledger)
     if (part) {
       const { holder, lowBytes: low, share } = part
       yield {
@@ -70,8 +75,7 @@ export const diskPressurePassed = nodeRule({
         ),
         evidence: [...evidence, bytesLine('summary', `largest of ${holder}`, low)],
       }
-    } else if (writer) yield evictedWriterFailing(writer, ledger)
-    else {
+    } else {
       const reason = fullestDiskReason(subject)
       if (reason)
         yield {
@@ -86,21 +90,36 @@ export const diskPressurePassed = nodeRule({
   },
 })
 
-/** The eviction freed what the pod had written. Its next one writes it again. */
-function evictedWriterFailing(
-  writer: NonNullable<ReturnType<typeof evictedWriter>>,
-  ledger: NodeLedger,
+function failingOfWriter(
+  { writer, times, capacityBytes, leftBytes }: NonNullable<ReturnType<typeof evictedWriter>>,
+  { at, node }: Satisfied<'pods'>,
 ): Failing {
-  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(ledger, 'nodefs') ?? {}
   const { owner, bytes: written } = writer
+  const { namespace, pod, workload } = owner
+  const last = times.at(-1) ?? null
+  const isUnfit = written >= leftBytes
+  const isTriedAgain = workload !== null && times.length > 1
+  const who =
+    workload === null
+      ? `Pod ${namespace}/${pod} was`
+      : `${plural(times.length, 'pod')} of ${placedWorkload(namespace, workload)} ${times.length === 1 ? 'was' : 'were'}`
   return {
     title: titles.gone,
+    ...(isUnfit && isWithinWindow(last, at, dayMs) && { severity: 'high' }),
     confidence: 'likely',
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
-    steps: [{ id: 'move-to-volume', ...writer }],
+    steps: [
+      {
+        id: 'move-to-volume',
+        ...writer,
+        ...((isUnfit || isTriedAgain) && { variant: 'needed' as const }),
+      },
+    ],
     ...seenFirst(
-      `Container ${shorten(owner.container, nameLength)} of ${shorten(`${owner.namespace}/${owner.pod}`, nameLength)} was using ${bytes(written)}, ${percent((100 * written) / capacityBytes)} of the disk, when its pod was evicted.`,
-      'The disk has room again. The next pod of its owner can write as much.',
+      `${shorten(who, nameLength)} evicted from ${shorten(node.metadata?.name ?? '', nameLength)}${last === null ? '' : `, the last at ${shownTime(last)}`}: container ${shorten(owner.container, nameLength)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk. ${bytes(leftBytes)} are left now before the next eviction.`,
+      isUnfit
+        ? 'Where its next pod starts here, it is evicted again.'
+        : 'The next pod of its owner can write as much.',
     ),
     evidence: [bytesLine('event', 'used by the evicted container', written)],
   }

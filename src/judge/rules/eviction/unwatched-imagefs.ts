@@ -62,8 +62,8 @@ export const unwatchedImagefs = nodeRule({
         'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers fail with "no space left on device".',
       confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
       evidence: lines(
-        line('configz', 'evictionHard.imagefs.available', state(hardValue)),
-        line('configz', 'evictionSoft.imagefs.available', state(softValue)),
+        line('configz', 'evictionHard.imagefs.available', switchedOffText(hardValue)),
+        line('configz', 'evictionSoft.imagefs.available', switchedOffText(softValue)),
         line(
           'computed',
           'filesystems',
@@ -110,7 +110,11 @@ function oneDiskFailing(
       'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
     evidence: lines(
       ...diskSignals.map(signal =>
-        line('configz', `evictionHard.${signal}`, state(configuration.evictionHard?.[signal])),
+        line(
+          'configz',
+          `evictionHard.${signal}`,
+          switchedOffText(configuration.evictionHard?.[signal]),
+        ),
       ),
       line('computed', 'filesystems', 'shared: one disk for all'),
       ...sizeLines('disk', filesystems.nodefs),
@@ -125,7 +129,7 @@ function oneDiskFailing(
   }
 }
 
-const state = (value: string | undefined) =>
+const switchedOffText = (value: string | undefined) =>
   value === undefined ? 'absent' : `${value} (never met: switched off)`
 
 const sizeLines = (name: string, disk: FilesystemState | null) =>

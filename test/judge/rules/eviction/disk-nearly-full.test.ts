@@ -54,7 +54,12 @@ it.each([
     [holder('leftover-snapshots'), ['replace-node', 'upgrade-runtime', 'prune-images']],
   ],
   // The usual contents of a node are no cause.
-  [14, { system: 20, 'core-dumps': 15 }, true, [holder('core-dumps'), ['delete-place']]],
+  [
+    14,
+    { system: 20, 'core-dumps': 15 },
+    true,
+    [holder('core-dumps'), ['delete-place', 'find-crash']],
+  ],
   [14, { 'core-dumps': 4 }, true, 'pass'],
   // Without a threshold, the space to full counts.
   [14, { journal: 60 }, false, [holder('journal'), ['vacuum-journal']]],

@@ -105,12 +105,46 @@ it('names what holds the fullest disk under a pressure that has just begun', () 
   expect(seen).toContain('DiskPressure is True since')
 })
 
+const using = (used: string) =>
+  `${low}Container app was using ${used}, request is 0, has larger consumption of ephemeral-storage. `
+
+/** The disk of 100 GiB has so much left before eviction, and two evicted pods of a Job had written so much. */
+const nightJob = (leftGib: number, used: string, hoursAgo = 2): NodeExample => ({
+  ...example(1, 1),
+  thresholds: [hard('nodefs.available', 10, 10 + leftGib)],
+  pods: [hoursAgo, hoursAgo + 1].map(hours => {
+    const pod = evicted(using(used), hours)
+    const ownerReferences = [{ kind: 'Job', name: 'backup-1', uid: 'backup-1', controller: true }]
+    return { ...pod, metadata: { ...pod.metadata, ownerReferences } }
+  }),
+})
+
+it.each<[string, NodeExample, string]>([
+  ['more than is left', nightJob(5, '6Gi'), 'high'],
+  ['more than is left, two days ago', nightJob(5, '6Gi', 48), 'medium'],
+  ['half of what is left', nightJob(11, '6Gi'), 'medium'],
+  ['little of what is left', nightJob(13, '6Gi'), 'pass'],
+  ['little of the disk', nightJob(4, '4Gi'), 'pass'],
+])('evicted pods had written %s: %s', (_, given, expected) => {
+  if (expected === 'pass') return expect(state(diskPressurePassed, given)).toBe('pass')
+  const failing = failingOf(diskPressurePassed, given)
+  expect(failing.severity ?? 'medium').toBe(expected)
+  expect(failing.seen).toContain('2 pods of Job zim/backup-1 were evicted')
+  expect(failing.steps).toMatchObject([
+    { id: 'move-to-volume', variant: 'needed', bytes: 6 * GiB, owner: { container: 'app' } },
+  ])
+})
+
+it('names the evicted writer while DiskPressure is still reported', () => {
+  const given = { ...nightJob(5, '6Gi'), conditions: { DiskPressure: 'True' as const } }
+  expect(failingOf(diskPressurePassed, given)).toMatchObject({ severity: 'high' })
+})
+
 it.each([
   ['26Gi', 'fail'],
   ['24Gi', 'pass'],
 ])('a pod that was evicted had written %s, and nothing holds as much now: %s', (used, is) => {
-  const message = `${low}Container app was using ${used}, request is 0, has larger consumption of ephemeral-storage. `
-  const given = example(1, 1, message)
+  const given = example(1, 1, using(used))
   expect(state(diskPressurePassed, given)).toBe(is)
   if (is === 'fail')
     expect(failingOf(diskPressurePassed, given)).toMatchObject({

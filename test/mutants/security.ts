@@ -261,8 +261,7 @@ const rows: Record<string, Row[]> = {
   'src/judge/subject/node-subject.ts': [
     ['? isNamespaceOfNodeEvents(namespace)', '? true', 'judge/subject/node-subject-cluster'],
     ['subject.namespace === namespace &&', '', 'judge/subject/node-subject-cluster'],
-    ['return isGone && isByKubelet', 'return isByKubelet', 'judge/subject/node-subject-cluster'],
-    ['return isGone && isByKubelet', 'return isGone', 'judge/subject/node-subject-cluster'],
+    ["component === 'kubelet' ?", 'true ?', 'judge/subject/node-subject-cluster'],
   ],
   'src/collect/collectors/cluster.ts': [
     ["kind !== 'Node' || isNamespaceOfNodeEvents(namespace)", 'true', 'collect/objects'],

@@ -217,15 +217,21 @@ export const toldOnceIncidents: readonly Incident[] = [
     thread: 'https://github.com/DataDog/datadog-agent/issues/12997',
     found:
       'The agent does not reap its children: after days its pods have 26,000 processes, and fork fails on the node. A restart helps for some days.',
-    world: nodeOf({
-      ...{ disk: { gib: 80, usedGib: 30.4 }, ageDays: 5, pids: { max: 32_768, used: 31_905 } },
-      workloads: [...users(12, { processes: 380 }), agent(26_140)],
-      held: { images: images(12, 0.5, 1.5) },
-    }),
+    world: {
+      nodes: [31_905, 13_500].map(used => ({
+        ...{ disk: { gib: 80, usedGib: 30.4 }, ageDays: 5, pids: { max: 32_768, used } },
+        workloads: [...users(12, { processes: 380 }), agent(used - 5765)],
+        held: { images: images(12, 0.5, 1.5) },
+      })),
+    },
     cause: [setting('evictionHard')],
     owner: 'platform',
     steps: ['set'],
-    words: [/restart\s+Pod\s+datadog\/datadog-agent/, /they\s+come\s+back\s+until\s+its\s+image/],
+    words: [
+      /has\s+many\s+elsewhere,\s+too:\s+7735\s+on/,
+      /restart\s+Pod\s+datadog\/datadog-agent/,
+      /they\s+come\s+back\s+until\s+its\s+image/,
+    ],
   },
   {
     name: 'emptydir-of-a-build-cache',

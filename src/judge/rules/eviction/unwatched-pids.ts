@@ -1,21 +1,32 @@
-import { processUse } from '#judge/help/processes.ts'
+import { isOfDaemonSet, largestPod } from '#judge/help/drain.ts'
+import { processesOf, processUse } from '#judge/help/processes.ts'
 import { entryLine, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
 import {
+  contextRule,
+  type Failing,
   hardThresholds,
   isLinux,
   kubeletSetting,
   line,
   lines,
-  nodeRule,
+  type NodeSubject,
+  nameLength,
   percent,
+  type Satisfied,
+  shorten,
+  type Undecided,
   worldCause,
 } from '#judge/rule.ts'
+import type { StepAction } from '#model/finding.ts'
+import { placedWorkload } from '#model/input/record.ts'
 
 /** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
 const scarcePercent = 20
 const urgentPercent = 5
+/** The threshold that the fix sets. */
+const wantedPercent = 10
 
-export const unwatchedPids = nodeRule({
+export const unwatchedPids = contextRule({
   id: 'unwatched-pids',
   family: 'eviction',
   severity: 'medium',
@@ -30,39 +41,91 @@ export const unwatchedPids = nodeRule({
   ],
   appliesTo: isLinux,
 
-  *judge(subject) {
-    const { configuration, eviction } = subject
-    if (eviction.thresholds.some(({ signal }) => signal === 'pid.available')) return
-    const pids = eviction.signals['pid.available']
-    if (!pids || pids.capacityBytes <= 0)
-      return yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
-    const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
-    if (leftPercent >= scarcePercent) return
-    const usedPids = pids.capacityBytes - pids.availableBytes
-    const { ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
-    const left = `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${use === null ? '' : `, and ${use}`}.`
-    yield {
-      ...(leftPercent < urgentPercent && { severity: 'high' as const }),
-      // A threshold would evict pods that do not have the processes.
-      ...(isOutside
-        ? { cause: worldCause('processes-outside-pods'), steps }
-        : {
-            cause:
-              ofPods === 0
-                ? { kind: 'unread', source: 'processes of pods', reason: 'incomplete' }
-                : kubeletSetting('evictionHard.pid.available'),
-            steps:
-              ofPods === 0 ? [...steps, { id: 'set-fields' }] : [{ id: 'set-fields' }, ...steps],
-            fix: withEntries('evictionHard', configuration, { 'pid.available': '10%' }),
-          }),
-      seen: left,
-      consequence: `${left} At 0 no process starts on this node, without PIDPressure and without eviction.`,
-      evidence: lines(
-        entryLine('evictionHard', 'pid.available', configuration),
-        line('summary', 'pid.available now', pids.availableBytes),
-        line('summary', 'pid.available capacity', pids.capacityBytes),
-        largest && line('summary', `process ids of ${largest.name}`, largest.amount),
-      ),
-    }
+  fact: subject => ({ failings: [...judgePids(subject)], use: daemonSetUse(subject) }),
+
+  ofGroup: facts => facts.flatMap(({ fact }) => fact.use ?? []),
+
+  *judge({ failings, use }, _, __, group) {
+    for (const each of failings)
+      yield 'unknown' in each || !use ? each : withPeers(each, use, group())
   },
 })
+
+interface DaemonSetUse {
+  node: string
+  workload: string
+  processes: number
+}
+
+/** Processes of one pod, from which on it is named beside another of its DaemonSet. */
+const manyProcesses = 2000
+const shownPeers = 3
+
+/** The pod of a DaemonSet with the most processes of all pods. Null: another one has them, or they are few. */
+function daemonSetUse(subject: NodeSubject): DaemonSetUse | null {
+  const found = largestPod(subject, processesOf)
+  if (!found || found.amount < manyProcesses || !isOfDaemonSet(found.owner)) return null
+  const { namespace, workload } = found.owner
+  return {
+    node: subject.identity.name,
+    workload: shorten(placedWorkload(namespace, workload ?? ''), nameLength),
+    processes: found.amount,
+  }
+}
+
+/** The other nodes on which the same DaemonSet has many: they come to the same. */
+function withPeers(failing: Failing, use: DaemonSetUse, all: readonly DaemonSetUse[]): Failing {
+  const peers = all
+    .filter(({ node, workload }) => node !== use.node && workload === use.workload)
+    .toSorted((a, b) => b.processes - a.processes)
+    .slice(0, shownPeers)
+    .map(({ node, processes }) => `${processes} on ${shorten(node, nameLength)}`)
+  return peers.length === 0
+    ? failing
+    : {
+        ...failing,
+        seen: `${failing.seen} ${use.workload} has many elsewhere, too: ${peers.join(', ')}.`,
+      }
+}
+
+function* judgePids(
+  subject: Satisfied<'configuration' | 'eviction'>,
+): Iterable<Failing | Undecided> {
+  const { configuration, eviction } = subject
+  if (eviction.thresholds.some(({ signal }) => signal === 'pid.available')) return
+  const pids = eviction.signals['pid.available']
+  if (!pids || pids.capacityBytes <= 0)
+    return yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
+  const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
+  if (leftPercent >= scarcePercent) return
+  const usedPids = pids.capacityBytes - pids.availableBytes
+  const { ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
+  // Evicts at once.
+  const set: StepAction = {
+    id: 'set-fields',
+    ...(leftPercent < wantedPercent && { isShort: true as const }),
+  }
+  const left = `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${use === null ? '' : `, and ${use}`}.`
+  yield {
+    ...(leftPercent < urgentPercent && { severity: 'high' as const }),
+    // A threshold would evict pods that do not have the processes.
+    ...(isOutside
+      ? { cause: worldCause('processes-outside-pods'), steps }
+      : {
+          cause:
+            ofPods === 0
+              ? { kind: 'unread', source: 'processes of pods', reason: 'incomplete' }
+              : kubeletSetting('evictionHard.pid.available'),
+          steps: ofPods === 0 ? [...steps, set] : [set, ...steps],
+          fix: withEntries('evictionHard', configuration, { 'pid.available': `${wantedPercent}%` }),
+        }),
+    seen: left,
+    consequence: `${left} At 0 no process starts on this node, without PIDPressure and without eviction.`,
+    evidence: lines(
+      entryLine('evictionHard', 'pid.available', configuration),
+      line('summary', 'pid.available now', pids.availableBytes),
+      line('summary', 'pid.available capacity', pids.capacityBytes),
+      largest && line('summary', `process ids of ${largest.name}`, largest.amount),
+    ),
+  }
+}

@@ -128,7 +128,7 @@ export const lostIncidents: readonly Incident[] = [
     owner: 'platform',
     steps: ['ask-owner', 'set'],
     words: [
-      /If\s+it\s+was\s+imported\s+here,\s+image\s+GC\s+likely\s+deleted\s+it/,
+      /If\s+it\s+was\s+on\s+the\s+node\s+before,\s+image\s+GC\s+likely\s+deleted\s+it/,
       /2026-11-21\s+05:39\s+UTC/,
       /import\s+aep-runner:dev/,
     ],

@@ -30,7 +30,7 @@ import {
   imageGcThresholds,
   kubeletSetting,
   line,
-  type NodeEvent,
+  type NodeContext,
   type NodeSubject,
   plural,
   seenFirst,
@@ -91,7 +91,7 @@ export const pullFailingNow = contextRule({
       held: waiting.length > 0 ? diskReason(subject, 'imagefs.available') : null,
       isGcDue: subject.imageGC?.triggered === true,
       sandboxDeletedAt: lastDeletion(host?.logLines ?? [], mostSandboxBytes),
-      deleted: waiting.length > 0 ? deletionBefore(subject) : null,
+      deletedAt: waiting.length > 0 ? lastDeletion(host?.logLines ?? []) : null,
     }
   },
 
@@ -110,7 +110,7 @@ export const pullFailingNow = contextRule({
         held,
         isGcDue,
         failures: recent,
-        deleted: reclaimBefore(events, at) ?? fact.deleted,
+        deleted: deletionText(context, fact.deletedAt),
       })
     // Waiting pods are reported from their status. Pods that have started no longer fail.
     const settled = new Set([...waitingPods, ...startedPods])
@@ -171,10 +171,10 @@ function waitingFailing(
   const alike = waiting.filter(one => causeOf(one) === why)
   const images = [...new Set(alike.map(one => one.image))]
   const remedy = remedyFor(why, first.image, first, images)
-  // A registry out of reach says nothing of the name. Another one may never have had the image, nor the node.
-  const wasHere = isUnreachable(why) || alike.every(one => one.hasRun || isNeverPulled(one))
+  // A new release may never have been on the node.
+  const wasHere = alike.every(one => one.hasRun || isNeverPulled(one))
   const lost = isGone ? missingImagesText(images, wasHere, isLost ? null : deleted) : ''
-  const isImported = isGone && deleted !== null
+  const asked = first === missing ? missingImage(missing) : null
   const freeing = (held?.steps ?? []).filter(({ id }) => !ofImages.has(id)).slice(0, 1)
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
@@ -184,10 +184,8 @@ function waitingFailing(
       ...remedy,
       ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),
     }),
-    ...(first === missing && missingImage(missing)),
-    ...(isImported &&
-      !isUnreachable(why) &&
-      withImport(first === missing ? missingImage(missing) : remedy, images)),
+    ...asked,
+    ...(isGone && deleted !== null && !isUnreachable(why) && withImport(asked ?? remedy, images)),
     ...(first === ownFile && {
       title: titles.ownFile,
       cause: worldCause('pull-fails'),
@@ -276,7 +274,7 @@ function missingImagesText(
       : ` ${plural(images.length, 'image')} are missing: ${imageNamesText(images)}.`
   if (deleted === null) return list
   const [it, were] = images.length < 2 ? ['it', 'it was'] : ['them', 'they were']
-  return `${list} ${areSure ? 'Likely image GC' : `If ${were} imported here, image GC likely`} deleted ${it}: ${deleted}.`
+  return `${list} ${areSure ? 'Likely image GC' : `If ${were} on the node before, image GC likely`} deleted ${it}: ${deleted}.`
 }
 
 /** After what the owner can do, those who imported it can do so again. */
@@ -288,8 +286,8 @@ function withImport({ steps = [] }: Partial<Failing>, images: readonly string[])
 
 const ofImported = 'and then the kubelet deletes unused images, imported ones too'
 
-/** When the kubelet last reclaimed disk space here, by its events. */
-function reclaimBefore(events: readonly NodeEvent[] | null, at: string): string | null {
+/** Why and when the kubelet last deleted images here: by events, by what happened within a day, or by its log. */
+function deletionText({ events, at, happened }: NodeContext, deletedAt: string | null) {
   const lastOf = (...reasons: string[]) =>
     recentEvents(events, at, reasons)
       .filter(
@@ -300,22 +298,15 @@ function reclaimBefore(events: readonly NodeEvent[] | null, at: string): string 
       .flatMap(({ lastTime }) => lastTime ?? [])
       .toSorted()
       .at(-1)
-  const pressure = lastOf('NodeHasDiskPressure', 'EvictionThresholdMet')
+  const pressure =
+    lastOf('NodeHasDiskPressure', 'EvictionThresholdMet') ??
+    happened().findLast(({ what, subject }) => what === 'condition' && subject === 'DiskPressure')
+      ?.at
   if (pressure !== undefined)
     return `the node was under DiskPressure (${shownTime(pressure)}), ${ofImported}`
   const round = lastOf('FreeDiskSpaceFailed')
-  return round === undefined ? null : `it needed space (${shownTime(round)}), ${ofImported}`
-}
-
-/** The same by the log of the kubelet, or by the node's condition, where events are gone. */
-function deletionBefore({ host, node }: NodeSubject): string | null {
-  const removed = lastDeletion(host?.logLines ?? [])
-  if (removed !== null) return `the kubelet deleted an image here at ${shownTime(removed)}`
-  const { status, lastTransitionTime } =
-    node.status?.conditions?.find(({ type }) => type === 'DiskPressure') ?? {}
-  return status === 'True' && lastTransitionTime !== undefined
-    ? `the node is under DiskPressure since ${shownTime(lastTransitionTime)}, ${ofImported}`
-    : null
+  if (round !== undefined) return `it needed space (${shownTime(round)}), ${ofImported}`
+  return deletedAt && `the kubelet deleted an image here at ${shownTime(deletedAt)}`
 }
 
 /** What ends a failure of this kind. Of an image that is on no registry in reach, another import does. */

@@ -120,7 +120,9 @@ it('names all images that no registry gives back, and the pressure before', () =
   const pressure = event({ reason: 'NodeHasDiskPressure', message: 'Node status is now', ago: 48 })
   const told = failingOf(pullFailingNow, { pods, events: [pressure] })
   expect(told.seen).toContain('4 images are missing: acme/a:1, acme/b:1, acme/c:1 and 1 more.')
-  expect(told.seen).toContain('Likely image GC deleted them: the node was under DiskPressure')
+  expect(told.seen).toContain(
+    'If they were on the node before, image GC likely deleted them: the node was under DiskPressure',
+  )
   expect(told.steps?.[0]).toMatchObject({ id: 'import-image' })
   expect(failingOf(pullFailingNow, { pods }).seen).not.toContain('image GC')
 })
@@ -292,7 +294,7 @@ describe('an image that is gone after pressure', () => {
     },
   }
   const likely = 'Likely image GC deleted it: '
-  const perhaps = 'If it was imported here, image GC likely deleted it: '
+  const perhaps = 'If it was on the node before, image GC likely deleted it: '
   const underPressure = 'the node was under DiskPressure (2026-11-20 23:12 UTC)'
 
   it.each<[string, Parameters<typeof failingOf>[1], string | null, string[]]>([
@@ -326,6 +328,20 @@ describe('an image that is gone after pressure', () => {
       { ...unknown, events: [pressure] },
       perhaps + underPressure,
       ['provide-image', 'import-image', 'grant-pull'],
+    ],
+    [
+      'a condition of this day, after its events',
+      {
+        ...{ ...never, events: [] },
+        happened: [
+          {
+            ...{ what: 'condition', at: '2026-11-20T09:00:00Z', subject: 'DiskPressure' },
+            ...{ status: 'False', message: 'DiskPressure is False' },
+          },
+        ],
+      },
+      `${likely}the node was under DiskPressure (2026-11-20 09:00 UTC)`,
+      ['import-image'],
     ],
     ['no pressure', { ...gone({ restartCount: 1 }), events: [] }, null, ['provide-image']],
     ['denied', { ...waits('ErrImagePull', '403 Forbidden'), events: [pressure] }, null, []],

@@ -325,6 +325,7 @@ export type WorldEvent =
   | 'gc-fails'
   | 'growth'
   | 'image-missing'
+  | 'images-of-machine-image'
   | 'kernel-memory-cgroups'
   | 'kubelet-restarts'
   | 'leftover-objects'
@@ -501,6 +502,7 @@ export type StepActionId =
   | 'prune-by-runtime'
   | 'prune-docker'
   | 'prune-images'
+  | 'prune-in-image'
   | 'prune-volumes'
   | 'raise-kernel-limit'
   | 'raise-process-limit'
@@ -595,10 +597,13 @@ export interface StepAction {
 }
 
 /**
- * `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
+ * `first`: pulls fail in the cluster. `requested`: it uses no more than it requests. `processes`: it has too many. `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
  * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `critical`: the kubelet evicts no such pod. `last`: if the steps before it end nothing. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
+  | 'first'
+  | 'requested'
+  | 'processes'
   | 'idle'
   | 'secret'
   | 'deleted'

@@ -395,7 +395,7 @@ export const garbageShapes: {
     State: 'text',
     CreateTime: 'text',
   },
-  'instances.ec2.amazonaws.com': { InstanceId: 'text' },
+  'instances.ec2.amazonaws.com': { InstanceId: 'text', PrivateDnsName: 'text' },
   serverversions: { major: 'text', minor: 'text', gitVersion: 'text' },
   'controllerrevisions.apps': {
     metadata: { ...garbageMetadata, labels: { 'controller-revision-hash': 'text' } },

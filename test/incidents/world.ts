@@ -294,6 +294,17 @@ const placedBy: Partial<
   Hybrid: place => onPremises(clusterName, place),
 }
 
+/** Other clouds name a node by its machine: AKS by the scale set, and the instance in base 36. Each node of a world is another. */
+function machine(providerId: string, index: number) {
+  const [, id, set = '', instance] =
+    /^(.*virtualMachineScaleSets\/(.+)\/virtualMachines\/)(\d+)$/.exec(providerId) ?? []
+  const nth = Number(instance) + index
+  if (id) return { name: `${set}${nth.toString(36).padStart(6, '0')}`, providerId: `${id}${nth}` }
+  if (!providerId.startsWith('gce://')) return { providerId }
+  const own = index === 0 ? providerId : `${providerId}-${index}`
+  return { name: own.split('/').at(-1) ?? '', providerId: own }
+}
+
 function profileOf(world: NodeWorld, index: number): NodeProfile {
   const { family = 'AL2023', version = '1.34.2', instanceType = 'm6i.2xlarge' } = world
   const ip = world.ip ?? `10.0.7.${11 + index}`
@@ -307,7 +318,7 @@ function profileOf(world: NodeWorld, index: number): NodeProfile {
   return {
     ...placed,
     ...(world.nodeClass !== undefined && { labels }),
-    ...(world.providerId !== undefined && { providerId: world.providerId, labels: {} }),
+    ...(world.providerId !== undefined && { ...machine(world.providerId, index), labels: {} }),
     nodefs: {
       capacityBytes: bytesOf(world.disk.gib),
       usedPercent: (100 * world.disk.usedGib) / world.disk.gib,
@@ -590,7 +601,7 @@ function summaryOf(scene: Scene): RawObject {
           },
         }
       }),
-      startTime: '2026-11-01T00:00:00Z',
+      startTime: (world.ageDays ?? 20) < 1 ? before(1440 * world.ageDays!) : '2026-11-01T00:00:00Z',
       memory: {
         time: takenAt,
         ...{ availableBytes, workingSetBytes: memoryBytes - availableBytes },

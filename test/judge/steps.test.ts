@@ -109,16 +109,28 @@ it('looks by a critical pod on a node without ssh: under DiskPressure the kubele
 
 it.each([
   [
-    'azure:///subscriptions/5a1f/resourceGroups/mc_rg/providers/Microsoft.Compute/virtualMachineScaleSets/pool/virtualMachines/3',
-    /^az vmss run-command invoke --subscription 5a1f -g mc_rg -n pool --instance-id 3 .* 'du --inodes /,
+    'pool00000z',
+    'azure:///subscriptions/5a1f/resourceGroups/mc_rg/providers/Microsoft.Compute/virtualMachineScaleSets/pool/virtualMachines/35',
+    /^az vmss run-command invoke --subscription 5a1f -g mc_rg -n pool --instance-id 35 .* 'du --inodes /,
   ],
-  ['gce://shop/us-east1-b/gke-1', /^gcloud compute ssh gke-1 --project shop --zone us-east1-b /],
+  [
+    'gke-1',
+    'gce://shop/us-east1-b/gke-1',
+    /^gcloud compute ssh gke-1 --project shop --zone us-east1-b /,
+  ],
+  // The kubelet of a node writes its id: it may name a machine of somebody else.
+  ['gke-1', 'gce://vault/us-east1-b/bastion', /^kubectl /],
+  [
+    'pool000002',
+    'azure:///subscriptions/5a1f/resourceGroups/mc_rg/providers/Microsoft.Compute/virtualMachineScaleSets/pool/virtualMachines/35',
+    /^kubectl /,
+  ],
   // An image of its own can be pulled onto no full disk.
-  ['', /--image=docker\.io\/library\/busybox:1\.36 .*"imagePullPolicy":"IfNotPresent"/],
-  ["gce://shop/us-east1-b/gke-1'; reboot", /^kubectl /],
-])('looks by the way of the cloud onto a node: %s', (providerId, expected) => {
+  ['gke-1', '', /--image=docker\.io\/library\/busybox:1\.36 .*"imagePullPolicy":"IfNotPresent"/],
+  ['gke-1', "gce://shop/us-east1-b/gke-1'; reboot", /^kubectl /],
+])('looks by the way of the cloud onto node %s: %s', (name, providerId, expected) => {
   const shellImage = 'docker.io/library/busybox:1.36'
-  const looking = { ...machine, shell: 'pod' as const, providerId, shellImage }
+  const looking = { ...machine, name, shell: 'pod' as const, providerId, shellImage }
   const actions = [{ id: 'look-on-node' as const, unit: 'inodes' as const }]
   expect(commandsIn(stepsOf(finding, actions, on({ node: looking })))[0]).toMatch(expected)
 })
@@ -144,13 +156,13 @@ it('looks into a volume by the container that mounts it', () => {
   const look = { id: 'look-in-volume', owner: container, place: '/pgdata' } as const
   const steps = stepsOf(finding, [look, { ...look, unit: 'inodes' }], on())
   expect(commandsIn(steps)).toEqual([
-    'kubectl --context prod exec -n pg db-0 -c db -- du -h -x -d 2 /pgdata',
-    'kubectl --context prod exec -n pg db-0 -c db -- du --inodes -x -d 2 /pgdata',
+    'kubectl --context prod exec -n pg db-0 -c db -- du -h -x -d 2 /pgdata | cat -v',
+    'kubectl --context prod exec -n pg db-0 -c db -- du --inodes -x -d 2 /pgdata | cat -v',
   ])
 })
 
 it.each([
-  ['session', '/rootfs', 'sudo du -h -x -d 3 /rootfs | sort -h | tail -n 20'],
+  ['session', '/rootfs', 'sudo du -h -x -d 3 -0 /rootfs | sort -z -h | tail -z'],
   ['session', null, "exec -n shop checkout-7d -c app -- sh -c 'du -h -x -d 3 / |"],
   ['ssh', '/rootfs', "exec -n shop checkout-7d -c app -- sh -c 'du -h -x -d 3 / |"],
 ] as const)(

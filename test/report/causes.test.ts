@@ -107,7 +107,7 @@ it('a command that stands alone is of a shown step, and a drain says beside it w
   expect(firstStep([drain, set])?.action.id).toBe('drain')
   expect(commandsView(found!.steps, english)[0]).toEqual({
     command: 'drain',
-    effect: expect.stringMatching(/^changes \(.*end for good \(ci\/test-0, ci\/test-1\)\)$/),
+    effect: expect.stringMatching(/^changes \(.*end for good \(ci\/test-0 and ci\/test-1\)\)$/),
   })
 })
 
@@ -142,7 +142,7 @@ it('names each source and each owner that one step has', () => {
   })
   expect(textOf(restart('load-1'), restart('load-2'))).toMatch(/Job shop\/load(?!,)/)
   expect(textOf(restart('load-1'), restart('b', { workload: 'Job bake' }))).toContain(
-    'Job shop/load, Job shop/bake',
+    'Job shop/load and Job shop/bake',
   )
 })
 
@@ -200,7 +200,7 @@ describe('a step that several findings have', () => {
         { ...restart, bytes: 9 * GiB, owner: owner('b'), place: '/y' },
       ),
     ).toBe(
-      'restart the pods of Deployment shop/a, Deployment shop/b on these nodes: what it holds is free then',
+      'restart the pods of Deployment shop/a and Deployment shop/b on these nodes: what it holds is free then',
     )
   })
 

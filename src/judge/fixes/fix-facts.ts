@@ -88,7 +88,7 @@ export function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
   return isWindows || amiFamily === 'Bottlerocket' ? null : 'ssh'
 }
 
-/** By what the node says of its image: k3d runs that of K3s, kind names itself and its runtime, AKS and GKE their cloud. Undefined: it says nothing. */
+/** By what the node says of its image: k3d runs that of K3s, kind names itself and its runtime, AKS and GKE their cloud. The container has the node's name. Undefined: it says nothing. */
 export function shellOfImage({
   metadata,
   spec,
@@ -100,9 +100,12 @@ export function shellOfImage({
   const isClosed =
     /^(?:azure|gce):/.test(provider) || metadata?.labels?.['node.openshift.io/os_id'] !== undefined
   if (isClosed && !osImage.startsWith('Windows')) return 'pod'
-  if (osImage.startsWith('K3s ') || provider.startsWith('kind://docker/')) return 'docker'
+  const name = metadata?.name ?? ''
+  const isOfK3s = osImage.startsWith('K3s ')
+  if (isOfK3s && name.startsWith('k3d-')) return 'docker'
+  if (/^kind:\/\/docker\/[^/]+\//.test(provider) && provider.endsWith(`/${name}`)) return 'docker'
   // Of kind on Podman or nerdctl, a container, too.
-  return provider.startsWith('kind://') ? null : undefined
+  return isOfK3s || provider.startsWith('kind://') ? null : undefined
 }
 
 /** An image with a shell that the node lists: where a disk is full, no other can be pulled. It runs with all rights of the node, so only the official ones count. */
@@ -124,6 +127,7 @@ export class FixFacts {
   readonly #ofNode = new Map<string, string>()
   readonly #sizes = new Map<string, Set<string>>()
   readonly #stepNodes = new Map<string, StepNode>()
+  #twice: ReadonlySet<string> | null = null
 
   take(subject: NodeSubject) {
     const { cluster, identity } = subject
@@ -168,14 +172,34 @@ export class FixFacts {
     return this.#facts.get(ranked[0]?.[0] ?? '')?.fact ?? null
   }
 
-  stepNode(cluster: string, node: string) {
-    return this.#stepNodes.get(nodeKey(cluster, node)) ?? null
+  /** A node whose kubelet names the instance of another has none: a command would go to that. */
+  stepNode(cluster: string, node: string, dnsNameOf: (instanceId: string) => string | undefined) {
+    const found = this.#stepNodes.get(nodeKey(cluster, node)) ?? null
+    if (found === null || found.instanceId === null) return found
+    const { instanceId, name, shell } = found
+    const dnsName = dnsNameOf(instanceId) ?? name
+    const isOwn = [dnsName, instanceId].some(one => hostOf(one) === hostOf(name))
+    if (isOwn && !this.#claimedTwice().has(instanceId)) return found
+    const isOfInstance = shell === 'session' || shell === 'container' || shell === 'powershell'
+    return { ...found, instanceId: null, hasSessions: false, shell: isOfInstance ? null : shell }
+  }
+
+  #claimedTwice() {
+    if (this.#twice) return this.#twice
+    const ids = [...this.#stepNodes.values()].flatMap(({ instanceId }) => instanceId ?? [])
+    const once = new Set<string>()
+    const isAgain = (id: string) => once.has(id) || !once.add(id)
+    this.#twice = new Set(ids.filter(isAgain))
+    return this.#twice
   }
 
   sizesOf(cluster: string, group: { kind: string; name: string }) {
     return [...(this.#sizes.get(groupKey(cluster, group)) ?? [])].toSorted()
   }
 }
+
+/** `ip-10-0-1-12` of `ip-10-0-1-12.ec2.internal` */
+const hostOf = (dnsName: string) => dnsName.split('.', 1)[0]
 
 const groupKey = (cluster: string, { kind, name }: { kind: string; name: string }) =>
   JSON.stringify([cluster, kind, name])

@@ -4,6 +4,7 @@
  */
 import { shellWord } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
+import { logFolder } from '#facts/host-folders.ts'
 import { aws, type Command, clusterWord, kubectl, readCommand } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
 import type {
@@ -188,6 +189,14 @@ function commandsOf(
   const { cluster, place, node, commands } = site
   const { lines, always } = doings[action.id]
   const named = node && isDnsName(node.name) ? node : null
+  // A program would read it as an option.
+  const places = [
+    action.place,
+    ...(action.folders ?? []),
+    action.inside?.place,
+    action.inside?.path,
+  ]
+  if (places.some(one => one?.startsWith('-'))) return []
   const found: (Command | null)[] = [
     ...(action.id === 'clean-objects' ? commands : []),
     ...(always?.(place) ?? []),
@@ -253,7 +262,7 @@ function sessionCommand(
     if (shell === 'pod')
       return [
         effect,
-        cloudCommand(providerId, command, asRoot) ?? podCommand(name, asRoot, shellImage),
+        cloudCommand(name, providerId, command, asRoot) ?? podCommand(name, asRoot, shellImage),
       ]
   }
   if (shell !== 'session' || instanceId === null) return shown
@@ -263,19 +272,30 @@ function sessionCommand(
   return [effect, text]
 }
 
-/** By the cloud's own way onto a machine: it needs no pod, and no image. Sources: learn.microsoft.com/cli/azure/vmss/run-command, cloud.google.com/sdk/gcloud/reference/compute/ssh. Null: of another cloud, or a machine on its own. */
-function cloudCommand(providerId: string, command: string, asRoot: string): string | null {
+/**
+ * By the cloud's own way onto a machine: it needs no pod, and no image. Null: of another cloud, a machine on its own, or another than the node is
+ * named by, because its kubelet writes the id. Sources: learn.microsoft.com/cli/azure/vmss/run-command (a node is named by its scale set, and its
+ * instance in base 36), cloud.google.com/sdk/gcloud/reference/compute/ssh
+ */
+function cloudCommand(
+  nodeName: string,
+  providerId: string,
+  command: string,
+  asRoot: string,
+): string | null {
   const azure =
     /^azure:\/\/\/subscriptions\/(\w[\w-]*)\/resourceGroups\/(\w[\w.()-]*)\/providers\/Microsoft\.Compute\/virtualMachineScaleSets\/(\w[\w.-]*)\/virtualMachines\/(\d+)$/i.exec(
       providerId,
     )
   if (azure) {
     const [subscription = '', group = '', set = '', instance = ''] = azure.slice(1).map(shellWord)
+    const machine = `${set.toLowerCase()}${Number(instance).toString(36).padStart(6, '0')}`
+    if (machine !== nodeName) return null
     return `az vmss run-command invoke --subscription ${subscription} -g ${group} -n ${set} --instance-id ${instance} --command-id RunShellScript --scripts ${shellWord(asRoot)}`
   }
   const [project, zone, name] =
     /^gce:\/\/(\w[\w.:-]*)\/(\w[\w-]*)\/(\w[\w-]*)$/.exec(providerId)?.slice(1).map(shellWord) ?? []
-  return name === undefined
+  return name !== nodeName
     ? null
     : `gcloud compute ssh ${name} --project ${project} --zone ${zone} --command ${shellWord(command)}`
 }
@@ -440,9 +460,9 @@ function declaredDisk(on: OnNode): Command | null {
   return ['reads', aws(...read, '--versions', version, '--launch-template-id', clusterWord(id))]
 }
 
-/** A pod that can write there may have put a link in the place of the log: a link is not followed. */
+/** A pod that can write there may have put a link in the place of the log, or of a folder above it: none is followed. */
 const emptyLog = (place: string) =>
-  `sudo find ${shellWord(place)} -maxdepth 0 -type f -exec truncate -s 0 {} +`
+  `sudo find ${logFolder} -xdev -type f -path ${shellWord(place)} -execdir truncate -s 0 {} +`
 
 const upgrade = (on: OnNode): Command[] =>
   isManaged(on)
@@ -482,7 +502,7 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
 const changeable: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet'])
 
 /** A limit that is too small is raised alone. */
-function setStorage(on: OnNode): Command[] {
+function setStorage(on: OnNode): ReturnType<Lines> {
   const { owner, bytes = 0, variant } = on.action
   if (owner?.kind !== 'container' || owner.workload === null || bytes === 0) return [lookInside(on)]
   const { kind, name } = parseWorkload(owner.workload)
@@ -529,6 +549,11 @@ const readMoreStep = (lines?: Lines) => stepForm('nothing')('read-more', lines)
 const sizeOptions = ({ unit }: StepAction) =>
   unit === 'inodes' ? (['--inodes', '-n'] as const) : (['-h', '-h'] as const)
 
+/** A pod chooses names of files: none may make a row of its own, or write to the terminal. */
+const visible = 'cat -v'
+const largestRows = (sorting: string, rows: number) =>
+  `sort -z ${sorting} | tail -z -n ${rows} | tr '\\n\\0' '?\\n' | ${visible}`
+
 /** Mounts in the folders, and sizes: what is deleted or moved there may be of a volume. */
 function mountsAndSizes(action: StepAction, place: string, ...others: string[]) {
   const patterns = [place, ...others].map(folder => `-e ${shellWord(folder)}`).join(' ')
@@ -556,18 +581,18 @@ function sizesBelow(
 ) {
   const [counting, sorting] = sizeOptions(action)
   const folders = places?.map(shellWord).join(' ') ?? mountsOfDisks
-  return `sudo du ${counting} -a -x -d ${deep} ${folders} | sort ${sorting} | tail -n ${rows}`
+  return `sudo du ${counting} -a -x -d ${deep} -0 ${folders} | ${largestRows(sorting, rows)}`
 }
 
 /** `du` does not see files that are deleted and open. */
-const openFiles =
-  "sudo find -L /proc/[0-9]*/fd -maxdepth 1 -type f -links 0 -size +99M -printf '%s %p ' -exec readlink {} ';'"
+const openFiles = `sudo find -L /proc/[0-9]*/fd -maxdepth 1 -type f -links 0 -size +99M -printf '%s %p ' -exec readlink {} ';' | ${visible}`
 
 /** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
 function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === null) return []
   if (node.shell === 'container')
     return [sessionCommand({ ...node, shell: 'session' }, 'reads', adminContainerCommand(action))]
+  if (node.shell === 'talos' && action.unit === undefined) return [talosSizes(node, action.place)]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (
     windowsReadCommands(node, windowsSizes) ?? [
@@ -579,6 +604,12 @@ function sizesOn({ action, node }: OnNode): Command[] {
     ]
   )
 }
+
+/** In bytes, behind the name of the node; entries below 1 GB are left out. It counts no inodes. Source: siderolabs/talos cmd/talosctl/cmd/talos/diskusage.go */
+const talosSizes = ({ name }: StepNode, place = '/var'): Command => [
+  'reads',
+  `talosctl -n ${shellWord(name)} usage -a -d 3 -t 1000000000 ${shellWord(place)} | sort -k 2 -n`,
+]
 
 /** Null: the node has no PowerShell of Systems Manager. */
 function windowsReadCommands({ shell, instanceId }: StepNode, text: string): Command[] | null {
@@ -642,23 +673,32 @@ const looksAtJournal: Lines = ({ node, action }) => {
 }
 const showsPods: Lines = on => [lookInside(on)]
 
+/** Tools of a container print names of files as they are. Null: kubectl would read the pod's name as an option. */
+function containerCommand(
+  { namespace, pod }: { namespace: string; pod: string },
+  container: string,
+  ...command: string[]
+): Command | null {
+  if (pod.startsWith('-')) return null
+  const words = ['exec', '-n', namespace, pod, '-c', container, '--']
+  return ['reads', `${kubectl(...words, ...command)} | ${visible}`]
+}
+
 /**
  * Lists what is large where the container writes: from the node, because many images have no shell. Without a running container, lists the
  * pods of the node.
  */
-function lookInside(on: OnNode): Command {
+function lookInside(on: OnNode): Command | null {
   const { owner, inside } = on.action
   const pod = podOf(owner)
   if (!pod || !inside) return podsOfNode(on)
   const [counting, sorting] = sizeOptions(on.action)
-  const largestBelow = (path: string) =>
-    `du ${counting} -x -d 3 ${shellWord(path)} | sort ${sorting} | tail -n 20`
-  if (on.node.shell === 'session' && inside.place !== null)
-    return sessionCommand(on.node, 'reads', `sudo ${largestBelow(inside.place)}`)
-  return readCommand(
-    ...['exec', '-n', pod.namespace, clusterWord(pod.pod), '-c', clusterWord(inside.container)],
-    ...['--', 'sh', '-c', largestBelow(inside.path)],
-  )
+  if (on.node.shell === 'session' && inside.place !== null) {
+    const list = `sudo du ${counting} -x -d 3 -0 ${shellWord(inside.place)}`
+    return sessionCommand(on.node, 'reads', `${list} | ${largestRows(sorting, 20)}`)
+  }
+  const list = `du ${counting} -x -d 3 ${shellWord(inside.path)} | sort ${sorting} | tail -n 20`
+  return containerCommand(pod, inside.container, 'sh', '-c', list)
 }
 const readsAgain: Lines = on => [readAgain(on)]
 const asking = all('ask-owner', showsPods)
@@ -731,7 +771,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   drain: part('free', on => [['changes', drain(on)]], 'pods'),
   'drop-idle-log-blocks': all('set', plan),
   'empty-log': all('free', ({ action: { place = '/var/log/pods', variant }, node }) => [
-    variant === 'writer'
+    variant === 'writer' && place.startsWith(`${logFolder}/`) && !/[*?[\]\\]/.test(place)
       ? sessionCommand(node, 'changes', emptyLog(place))
       : sessionCommand(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
   ]),
@@ -771,9 +811,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       owner?.kind !== 'container'
         ? []
         : [
-            readCommand(
-              ...['exec', '-n', owner.namespace, clusterWord(owner.pod), '-c', owner.container],
-              ...['--', 'du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2', place],
+            containerCommand(
+              owner,
+              owner.container,
+              ...['du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2', place],
             ),
           ],
     'nothing',
@@ -786,7 +827,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'look-under-mounts': readMoreStep(
     readOnNode(action => {
       const [counting, sorting] = sizeOptions(action)
-      return `sudo unshare --mount sh -c 'mount --bind / /mnt && du -a -x ${counting} -d 3 /mnt' | sort ${sorting} | tail -n 20`
+      return `sudo unshare --mount sh -c 'mount --bind / /mnt && du ${counting} -a -x -d 3 -0 /mnt' | ${largestRows(sorting, 20)}`
     }),
   ),
   'limit-processes': askingForPart,
@@ -825,6 +866,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ]),
   'prune-docker': all('free', readOnNode('sudo docker system df -v')),
   'prune-images': part('free', on => plan(on, '--prune-images'), 'kubelet-restart'),
+  'prune-in-image': all('set', undefined, 'node-replaced'),
   'prune-volumes': all('free', readOnNode('sudo docker volume ls -f dangling=true')),
   'raise-kernel-limit': all(
     'set',

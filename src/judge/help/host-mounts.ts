@@ -48,13 +48,18 @@ function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): str
 
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 
-/** Of these, folders that lie on none of the measured ones: another disk may be mounted there. */
-export const foldersElsewhere = (subject: Mounting, measured: readonly string[]): string[] =>
+/** Of these, folders that lie on none of the measured ones: another disk may be mounted there. @param only null: all of them */
+export const foldersElsewhere = (
+  subject: Mounting,
+  measured: readonly string[],
+  only: string | null = null,
+): string[] =>
   shownMounts(
     subject,
     ({ place, isFolder }) =>
       isFolder &&
       place !== '/' &&
+      (only === null || place === only) &&
       !measured.some(path => place === path || place.startsWith(`${path}/`)),
   )
 

@@ -14,7 +14,20 @@ export type ListedSubject = Partial<Pick<NodeSubject, 'pods' | 'runtime' | 'host
 }
 
 /** `no pod uses 4 of the 8 images that the node lists (6.0 GiB in the list), 4 of them other builds of registry/app`. Null: these are not most, or the node itself shows its images. */
-export function unusedImages({ node, pods, runtime, host }: ListedSubject): string | null {
+export function unusedImages(subject: ListedSubject): string | null {
+  const found = unusedOf(subject)
+  if (!found) return null
+  const { used, unused, unusedBytes, images } = found
+  const [[repository, alike]] = [
+    ...Map.groupBy(unused, ({ names = [] }) => repositoryOf(names[0] ?? '')),
+  ].toSorted(([, a], [, b]) => b.length - a.length) as [[string, object[]]]
+  const isBuilt = [...used].some(name => repositoryOf(name) === canonicalRepository(repository))
+  const builds = `, ${alike.length} of them ${isBuilt ? 'other builds ' : ''}of ${shorten(repository, nameLength)}`
+  return `no pod uses ${unused.length} of the ${images.length} images that the node lists (${bytes(unusedBytes)} in the list)${alike.length < 2 ? '' : builds}`
+}
+
+/** Null: as `unusedImages`. */
+export function unusedOf({ node, pods, runtime, host }: ListedSubject) {
   const images = node?.status?.images ?? []
   const isMeasured = runtime?.images !== undefined || host?.diskUse?.snapshots !== undefined
   if (!pods?.length || isMeasured) return null
@@ -26,12 +39,7 @@ export function unusedImages({ node, pods, runtime, host }: ListedSubject): stri
   )
   const unusedBytes = sumOf(unused)
   if (unused.length < least.images || unusedBytes < least.share * sumOf(images)) return null
-  const [[repository, alike]] = [
-    ...Map.groupBy(unused, ({ names = [] }) => repositoryOf(names[0] ?? '')),
-  ].toSorted(([, a], [, b]) => b.length - a.length) as [[string, object[]]]
-  const isBuilt = [...used].some(name => repositoryOf(name) === canonicalRepository(repository))
-  const builds = `, ${alike.length} of them ${isBuilt ? 'other builds ' : ''}of ${shorten(repository, nameLength)}`
-  return `no pod uses ${unused.length} of the ${images.length} images that the node lists (${bytes(unusedBytes)} in the list)${alike.length < 2 ? '' : builds}`
+  return { images, used, unused, unusedBytes }
 }
 
 const canonicalRepository = (name: string) => repositoryOf(canonicalName(name))

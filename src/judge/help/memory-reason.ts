@@ -1,7 +1,9 @@
 /** Why memory runs short, and what ends it. */
+import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
 import { bytes, type NodeSubject, nameLength, settingIn, shorten } from '#judge/rule.ts'
 import type { Cause, StepAction } from '#model/finding.ts'
+import type { PodHolder } from '#model/prediction.ts'
 import { areMeasured, deletionOf, largestPod, leastShareOfPod, podDeletion } from './deletion.ts'
 import { partCause, type Reason } from './holder-cause.ts'
 import { reasonOf } from './holders.ts'
@@ -15,6 +17,13 @@ function memoryOf({ eviction, summary }: NodeSubject) {
     capacityBytes: Number(availableBytes) + Number(workingSetBytes),
   }
   return { ...read, ...eviction?.signals['memory.available'] }
+}
+
+/** What makes room in memory: the end of the pod that uses most of it, if one does, and what its owner can do. */
+export function memoryRoom(subject: NodeSubject): StepAction[] {
+  const reason = memoryReason(subject)
+  const deletion = memoryDeletion(reason, subject)
+  return [...(deletion ? [deletion] : []), ...reason.steps]
 }
 
 /** The deletion of the pod that uses most of the memory. Null: none does. */
@@ -86,12 +95,26 @@ export function memoryReason(subject: NodeSubject): Reason {
   const cached = anonymous < 0 ? 0 : amount - anonymous
   return {
     cause,
-    steps: [{ id: 'set-memory', owner, bytes: amount }],
+    steps: [
+      {
+        ...{ id: 'set-memory', owner, bytes: amount },
+        ...(amount <= requestedBytes(subject, owner) && { variant: 'requested' }),
+      },
+    ],
     ...(cached >= leastCached * amount && {
       seen: `Of the ${bytes(amount)} of ${shorten(`${owner.namespace}/${owner.pod}`, nameLength)}, ${bytes(cached)} are cache of files that it reads or writes, files in memory, or memory of the kernel: the kubelet counts them, and a memory limit makes the kernel drop such a cache.`,
     }),
   }
 }
+
+/** Of all containers of the pod. A limit without a request requests as much. */
+const requestedBytes = ({ pods }: NodeSubject, { namespace, pod }: PodHolder) =>
+  (
+    pods?.find(({ metadata }) => metadata?.namespace === namespace && metadata.name === pod)?.spec
+      ?.containers ?? []
+  )
+    .map(({ resources: { limits, requests } = {} }) => (requests ?? limits)?.memory)
+    .reduce((sum, amount) => sum + (amountOrNull(amount) ?? 0), 0)
 
 /** The program of the node with most of the memory that no pod uses, if the kubelet counts it. */
 function nodeMemoryCause(subject: NodeSubject): Extract<Cause, { kind: 'world' }> {

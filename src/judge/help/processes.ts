@@ -35,7 +35,10 @@ export function processUse(subject: NodeSubject, usedPids: number) {
     ),
     ...(largest && { owner: largest.owner }),
   }
-  return { ...known, steps: [...(deletion ? [deletion] : []), limit] }
+  return {
+    ...known,
+    steps: [...(deletion ? [{ ...deletion, variant: 'processes' as const }] : []), limit],
+  }
 }
 
 /** Null: nothing is known of the users. @param ofPods null: pods have a large part */

@@ -23,6 +23,7 @@ import {
   type Wish,
   type Wishes,
 } from '#judge/fixes/fix-facts.ts'
+import { withPinnedFirst } from '#judge/fixes/pinning.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'
 import { line, plural, shorten } from '#judge/rule.ts'
@@ -45,9 +46,9 @@ export interface Fixing {
 
 /** Worst first. */
 export function completeFindings(found: readonly FoundFinding[], fixing: Fixing): FoundFinding[] {
-  const all = found
-    .map(each => withWishes(each, fixing))
-    .toSorted((a, b) => byFinding(a.finding, b.finding))
+  const all = withPinnedFirst(found.map(each => withWishes(each, fixing))).toSorted((a, b) =>
+    byFinding(a.finding, b.finding),
+  )
   const { refusalsOf } = fixing
   if (!refusalsOf) return all
   return settleFixes(all, refusalsOf).map(each => ({
@@ -91,7 +92,8 @@ function stepsFor(
   const place = placeOfCluster(cluster, factsOf(cluster).eks, policy.contextNames)
   const nodeOf = (action: StepAction | null) => {
     const name = action?.nodes?.[0] ?? nodes[0]
-    return name === undefined ? null : fixFacts.stepNode(cluster, name)
+    const dnsNameOf = (instanceId: string) => factsOf(cluster).dnsNameOf(instanceId)
+    return name === undefined ? null : fixFacts.stepNode(cluster, name, dnsNameOf)
   }
   const declared = fixFacts.factOfMost(cluster, nodes)?.node
   const diskSource = (device: string | null) =>

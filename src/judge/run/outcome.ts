@@ -5,9 +5,12 @@ import { mapOf } from '#base/raw-object.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
 import { diskReason } from '#judge/help/holders.ts'
+import { machineImageReason } from '#judge/help/machine-image.ts'
+import { memoryRoom } from '#judge/help/memory-reason.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   type Failing,
+  imageGcThresholds,
   line,
   type NodeRule,
   type RuleOfNodes,
@@ -21,6 +24,7 @@ import {
   needFacts,
 } from '#judge/subject/node-subject.ts'
 import {
+  type Cause,
   type Confidence,
   type Evidence,
   type Severity,
@@ -43,9 +47,9 @@ export const outcomeOf = (rule: NodeRule, subject: NodeSubject, policy: Policy):
     const reason = missingNeeds(rule, subject)
     if (reason !== null) return { state: 'unknown', reason }
     const outcome = outcomeOfYields(rule.judge(subject, policy), rule.severity)
-    return outcome.state === 'fail'
-      ? { ...outcome, failing: withRoomFirst(outcome.failing, subject) }
-      : outcome
+    if (outcome.state !== 'fail') return outcome
+    const failing = withMachineImage(outcome.failing, rule.cause, subject)
+    return { ...outcome, failing: withRoomFirst(failing, subject) }
   })
 
 /** A rule that throws has the outcome `error`; the other rules still run. */
@@ -145,6 +149,21 @@ function sourcedLine(entry: Evidence, isOnDisk: boolean) {
     : line('configz', `configz ${entry.what}`, entry.value)
 }
 
+const ofImageGc: ReadonlySet<string | undefined> = new Set([
+  ...imageGcThresholds.fields,
+  'imageMaximumGCAge',
+])
+
+/** No setting of image GC ends what each new node brings with it. */
+function withMachineImage(failing: Failing, usual: Cause, subject: NodeSubject): Failing {
+  const { cause = usual } = failing
+  const isOfImages =
+    (cause.kind === 'setting' && ofImageGc.has(cause.fields[0])) ||
+    (cause.kind === 'holder' && (cause.holder === 'images' || cause.holder === 'images-unused'))
+  const reason = isOfImages ? machineImageReason(subject) : null
+  return reason ? { ...failing, ...reason, confidence: 'likely', fix: undefined } : failing
+}
+
 /* A new hard eviction threshold above what is free: the kubelet evicts pods within seconds of its restart. So room comes first. */
 
 /** The failing whose step says that its new threshold evicts at once. */
@@ -158,6 +177,9 @@ function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
   const { signal, missing } = worst
   const isCount = signal.endsWith('.inodesFree') || signal === 'pid.available'
   const late: StepAction = isCount ? { ...set, isShort: true } : { ...set, bytes: missing }
+  const others = steps.filter(({ id }) => id !== 'set-fields')
+  if (conditionOf(signal) === 'MemoryPressure' && others.length === 0)
+    return { ...failing, steps: memoryRoom(subject).toSpliced(1, 0, late) }
   // Of memory and process ids, the rules order the steps.
   if (conditionOf(signal) !== 'DiskPressure')
     return { ...failing, steps: steps.map(step => (step.id === 'set-fields' ? late : step)) }
@@ -167,7 +189,6 @@ function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
   )
   const freeing = reason && !isWatched ? withDeletion(reason, subject) : reason
   const room = freeing?.steps.filter(({ id }) => id !== 'set-fields') ?? []
-  const others = steps.filter(({ id }) => id !== 'set-fields')
   return { ...failing, steps: [...room.slice(0, 1), late, ...others] }
 }
 

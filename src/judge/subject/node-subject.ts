@@ -207,6 +207,7 @@ export class ClusterFacts implements ClusterContext {
   readonly #waitingPods: KubernetesPod[] = []
   readonly owners = new PodOwners()
   /** Folders of nodes, by `namespace/claim`. */
+  readonly #dnsNames = new Map<string, string>()
   readonly #localFolders = new Map<string, string>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
@@ -235,11 +236,19 @@ export class ClusterFacts implements ClusterContext {
         const path = (spec?.local ?? spec?.hostPath)?.path
         if (path) this.#localFolders.set(podName(spec?.claimRef), path)
       }
+    } else if (resource === 'instances.ec2.amazonaws.com') {
+      for (const { InstanceId, PrivateDnsName } of items as ReadObjects[typeof resource][])
+        if (InstanceId && PrivateDnsName) this.#dnsNames.set(InstanceId, PrivateDnsName)
     } else if (!isGarbageResource(resource)) {
       const known = this.#objects.get(resource)
       if (known) for (const item of items) known.push(item)
       else this.#objects.set(resource, [...items])
     }
+  }
+
+  /** The host name that EC2 gave the instance. Undefined: not read. */
+  dnsNameOf(instanceId: string): string | undefined {
+    return this.#dnsNames.get(instanceId)
   }
 
   objects<Resource extends keyof ReadObjects>(

@@ -652,6 +652,7 @@ export interface EbsVolume extends ClusterObject {
 /** From EC2 DescribeInstances. */
 interface Ec2Instance extends ClusterObject {
   InstanceId?: string
+  PrivateDnsName?: string
 }
 
 /** Objects that are searched for garbage, by resource name. */

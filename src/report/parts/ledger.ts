@@ -151,9 +151,8 @@ export function fillTexts(
   const isUnsure = unread !== undefined && unread !== largest && unread.highBytes > largest.lowBytes
   const amount = amountText(largest, language)
   if (!isUnsure) return [words.ledger.largest(holder, amount), ...most]
-  const [used, high] = [language.bytes(disk!.usedBytes), language.bytes(unread.highBytes)]
-  const rest = unread.lowBytes < unread.highBytes ? words.ledger.upTo(high) : high
-  return [words.ledger.largestOf(holder, amount, used, rest), ...most]
+  const used = language.bytes(disk!.usedBytes)
+  return [words.ledger.largestOf(holder, amount, used, amountText(unread, language)), ...most]
 }
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */

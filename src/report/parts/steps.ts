@@ -186,9 +186,11 @@ const shownPods = (pods: string[], { words, line }: Language): string | null =>
     words,
   )
 
-function listedNames(names: string[], { list, steps }: Language['words']): string | null {
-  const others = names.length > shownNames ? [steps.others] : []
-  return names.length === 0 ? null : list([...names.slice(0, shownNames), ...others])
+function listedNames(names: string[], { all, list, steps }: Language['words']): string | null {
+  if (names.length === 0) return null
+  return names.length > shownNames
+    ? list([...names.slice(0, shownNames), steps.others])
+    : all(names)
 }
 
 function neededText(bytes: number, mostBytes: number | undefined, language: Language): string {
@@ -277,9 +279,11 @@ function actionText(
   )
   const named = folders ? list([...folders.slice(0, 1), steps.others]) : places
   const files = id === 'look-on-node' || id === 'larger-disk' ? action.unit : undefined
+  const isOfMany = new Set(action.each?.map(one => one.place)).size > 1
+  const many = id === 'expand-claim' && isOfMany ? 'many' : undefined
   const more =
     usdPerMonth === undefined
-      ? (variant ?? message ?? files ?? (action.above ?? action.limit)?.toString())
+      ? (variant ?? message ?? files ?? many ?? (action.above ?? action.limit)?.toString())
       : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost)
     return steps.drain(shownPods(lost.pods, language), shownPods(lost.data, language))

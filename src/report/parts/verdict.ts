@@ -76,9 +76,13 @@ function gapsOf(
   const partlyClusters = [...incomplete].filter(cluster => hasNodes(clusters, cluster)).length
   const lostClusters = incomplete.size - partlyClusters
   const errors = run.inputErrors.length
-  const unmeasured = findings
-    .filter(({ cause }) => cause.kind === 'device' && cause.what === 'unmeasured')
-    .reduce((sum, { nodes }) => sum + nodes.count, 0)
+  const ofUnmeasured = findings.filter(
+    ({ cause }) => cause.kind === 'device' && cause.what === 'unmeasured',
+  )
+  // Two rules report one disk.
+  const byRule = Map.groupBy(ofUnmeasured, ({ rule }) => rule)
+  const counts = [...byRule.values()].map(own => own.reduce((sum, one) => sum + one.nodes.count, 0))
+  const unmeasured = Math.max(0, ...counts)
   const gap = (count: number, section: string, text: string) =>
     count > 0 ? [{ text, section }] : []
   return [

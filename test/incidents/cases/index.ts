@@ -33,6 +33,7 @@ import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
 import { secondTryIncidents } from './second-tries.ts'
 import { strangerIncidents } from './strangers.ts'
+import { toldOnceIncidents } from './told-once.ts'
 import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
 
@@ -72,5 +73,6 @@ export const incidents: readonly Incident[] = [
   ...secondTryIncidents,
   ...noReliefIncidents,
   ...lookedAtTwiceIncidents,
+  ...toldOnceIncidents,
   ...lostIncidents,
 ]

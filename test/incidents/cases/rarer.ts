@@ -55,7 +55,7 @@ export const rarerIncidents: Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['read-more', 'free'],
-    words: [/DiskFullVarLog/, /\/var\/log/, /du -h -a -x -d 2 \/var\/log /],
+    words: [/DiskFullVarLog/, /\/var\/log/, /du -h -a -x -d 2 -0 \/var\/log /],
     never: [imageGc, /containerLogMaxSize/],
   },
   {

@@ -440,7 +440,7 @@ export const secondTryIncidents: readonly Incident[] = [
     cause: [held('writable-layers')],
     owner: 'databases/StatefulSet acid-orders',
     steps: ['ask-owner'],
-    words: [/1\.4\s+GiB\s+a\s+minute:\s+at\s+that\s+rate/, /rootfs \| sort -h/],
+    words: [/1\.4\s+GiB\s+a\s+minute:\s+at\s+that\s+rate/, /rootfs \| sort -z -h/],
     never: [/the kubelet says/],
   },
   {

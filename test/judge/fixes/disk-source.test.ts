@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -165,17 +165,48 @@ it.each([
   )
 })
 
-it('empties a log that is a file, and follows no link in its place', () => {
+it('empties a log that is a file, and follows no link in its place or above it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'highwater-'))
-  const [log, secret, link] = ["app's.log", 'secret', 'link.log'].map(name => join(folder, name))
+  const logs = join(folder, 'logs')
+  const paths = ['logs/a', "logs/a/app's.log", 'secret', 'secret/x.log', 'logs/link.log', 'logs/b']
+  const [app, log, others, secret, link, above] = paths.map(name => join(folder, name))
+  for (const path of [app!, others!]) mkdirSync(path, { recursive: true })
   for (const path of [log!, secret!]) writeFileSync(path, 'text')
   symlinkSync(secret!, link!)
-  for (const place of [log!, link!]) {
+  symlinkSync(others!, above!)
+  for (const written of [log!, link!, join(above!, 'x.log'), join(app!, '../b/x.log')]) {
+    const place = written.replace(logs, '/var/log')
     const [shown] = stepOf({ id: 'empty-log', place, variant: 'writer' }, context())!.commands
     expect(shown?.effect).toBe('changes')
     const [, parameters = ''] = /--parameters (.+)$/.exec(shown?.command ?? '') ?? []
     const words = execFileSync('sh', ['-c', `printf %s ${parameters}`], { encoding: 'utf8' })
-    execFileSync('sh', ['-c', JSON.parse(words).command[0].replace('sudo ', '')])
+    const command: string = JSON.parse(words).command[0]
+    execFileSync('sh', ['-c', command.replace('sudo ', '').replaceAll('/var/log', logs)])
   }
   expect([log, secret].map(path => readFileSync(path!, 'utf8'))).toEqual(['', 'text'])
+})
+
+it.each(['/var/log/*.log', '/var/log/a[b].log', '/etc/app.log', '/home/a/x.log'])(
+  'empties no log at %s',
+  place => {
+    const [shown] = stepOf({ id: 'empty-log', place, variant: 'writer' }, context())!.commands
+    expect(shown?.effect).toBe('reads')
+  },
+)
+
+it('gives no path to a program that reads it as an option', () => {
+  const place = '--files0-from=/root/.ssh/id_rsa'
+  expect(stepOf({ id: 'look-on-node', place }, context())!.commands).toEqual([])
+})
+
+it('lists a file whose name has lines of its own as one row', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-'))
+  writeFileSync(join(folder, 'a\n900G\t\u001b[2Jb'), 'text')
+  const [shown] = stepOf({ id: 'look-on-node', place: folder }, context())!.commands
+  const [, parameters = ''] = /--parameters (.+)$/.exec(shown?.command ?? '') ?? []
+  const words = execFileSync('sh', ['-c', `printf %s ${parameters}`], { encoding: 'utf8' })
+  const command: string = JSON.parse(words).command[0]
+  const rows = execFileSync('sh', ['-c', command.replace('sudo ', '')], { encoding: 'utf8' })
+  expect(rows.trimEnd().split('\n')).toHaveLength(2)
+  expect(rows).not.toContain('\u001b')
 })

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { FixFacts, shellOf, shellOfImage } from '#judge/fixes/fix-facts.ts'
 import { exampleSubject } from '#test/example.ts'
 
@@ -17,17 +17,26 @@ it.each([
 })
 
 it.each([
-  ['k3d', undefined, 'K3s v1.31.5+k3s1', 'docker'],
-  ['kind', 'kind://docker/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', 'docker'],
+  ['k3d', undefined, 'K3s v1.31.5+k3s1', 'docker', 'k3d-dev-server-0'],
+  [
+    'kind',
+    'kind://docker/kind/kind-worker',
+    'Debian GNU/Linux 12 (bookworm)',
+    'docker',
+    'kind-worker',
+  ],
+  // A container of somebody else, by the name that the node gave itself.
+  ['K3s, named as another container', undefined, 'K3s v1.31.5+k3s1', null, 'vault'],
+  ['kind, named as another container', 'kind://docker/x/y', 'Debian GNU/Linux 12', null, 'vault'],
   ['kind on Podman', 'kind://podman/kind/kind-worker', 'Debian GNU/Linux 12 (bookworm)', null],
   ['Talos', undefined, 'Talos (v1.13.2)', 'talos'],
   ['AKS', 'azure:///subscriptions/1/virtualMachines/0', 'Ubuntu 22.04.5 LTS', 'pod'],
   ['GKE', 'gce://project/zone/name', 'Container-Optimized OS from Google', 'pod'],
   ['Windows of AKS', 'azure:///subscriptions/1', 'Windows Server 2022 Datacenter', undefined],
   ['K3s on a host', 'k3s://worker-1', 'Ubuntu 24.04 LTS', undefined],
-])('the shell by the image of %s is %4$j', (_, providerID, osImage, shell) => {
+])('the shell by the image of %s is %4$j', (_, providerID, osImage, shell, name = 'worker-1') => {
   const spec = providerID === undefined ? {} : { providerID }
-  expect(shellOfImage({ spec, status: { nodeInfo: { osImage } } })).toBe(shell)
+  expect(shellOfImage({ metadata: { name }, spec, status: { nodeInfo: { osImage } } })).toBe(shell)
 })
 
 it.each([
@@ -50,7 +59,45 @@ it.each([
   })
   const facts = new FixFacts()
   facts.take(subject)
-  const node = facts.stepNode(subject.cluster, subject.identity.name)
+  const node = facts.stepNode(subject.cluster, subject.identity.name, () => undefined)
   expect(node).toMatchObject({ shell: 'pod' })
   expect(node?.shellImage).toBe(isRun ? name : undefined)
+})
+
+describe('the instance of a node', () => {
+  const [name, instanceId] = ['ip-10-0-1-12.ec2.internal', 'i-0a1b2c3d4e5f60718']
+  const taken = (...names: string[]) => {
+    const facts = new FixFacts()
+    for (const one of names) facts.take(exampleSubject({ identity: { name: one, instanceId } }))
+    return facts
+  }
+  const { cluster } = exampleSubject({})
+
+  it.each([
+    ['nothing', undefined],
+    ['the name of the node', name],
+    ['the name in another domain', 'ip-10-0-1-12.eu-west-1.compute.internal'],
+  ])('is commanded where EC2 says %s', (_, dnsName) => {
+    expect(taken(name).stepNode(cluster, name, () => dnsName)).toMatchObject({ instanceId })
+  })
+
+  it('is commanded where the node is named by it', () => {
+    const named = `${instanceId}.ec2.internal`
+    const facts = taken(named)
+    expect(facts.stepNode(cluster, named, () => 'ip-10-0-1-12.ec2.internal')).toMatchObject({
+      instanceId,
+    })
+  })
+
+  const none = { instanceId: null, hasSessions: false, shell: null }
+
+  it('is not commanded where EC2 says that it is another machine', () => {
+    const dnsName = 'ip-10-0-1-21.ec2.internal'
+    expect(taken(name).stepNode(cluster, name, () => dnsName)).toMatchObject(none)
+  })
+
+  it('is not commanded where two nodes claim it', () => {
+    const facts = taken(name, 'ip-10-0-1-21.ec2.internal')
+    expect(facts.stepNode(cluster, name, () => undefined)).toMatchObject(none)
+  })
 })

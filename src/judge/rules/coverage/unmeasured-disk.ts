@@ -1,5 +1,4 @@
-import { disksBeside } from '#judge/help/disks-beside.ts'
-import { foldersElsewhere } from '#judge/help/host-mounts.ts'
+import { unmeasuredReason } from '#judge/help/unmeasured-disks.ts'
 import { bytes, bytesLine, deviceCause, line, nodeRule, shorten } from '#judge/rule.ts'
 import { isSourceExpected } from '#judge/subject/node-subject.ts'
 
@@ -18,15 +17,12 @@ export const unmeasuredDisk = nodeRule({
     subject.host ? subject.host.diskUse?.devices !== undefined : isSourceExpected(subject, 'host'),
 
   *judge(subject) {
-    const disks = disksBeside(subject).filter(({ isUsed }) => isUsed)
-    const [largest] = disks
-    const measured = (subject.host.diskUse?.folders ?? []).map(({ path = '' }) => path)
-    const mounts = largest ? foldersElsewhere(subject, measured) : []
-    if (!largest || mounts.length === 0) return
+    const unmeasured = unmeasuredReason(subject)
+    if (!unmeasured) return
+    const { disks, mounts, reason } = unmeasured
     const places = shorten(mounts.join(', '), 300)
     yield {
-      cause: deviceCause('unmeasured', { device: largest.device, actualBytes: largest.size }),
-      steps: [{ id: 'read-devices', place: largest.device, mounts }],
+      ...reason,
       // No folder is known to be on it.
       confidence: 'likely',
       consequence: `${disks.map(({ device, size }) => `${device} (${bytes(size)})`).join(', ')} ${disks.length === 1 ? 'is' : 'are'} in use and neither nodefs nor imagefs: how full is unknown. Pods write to ${places}, which can be there; if it fills, their writes fail, and the kubelet does nothing.`,

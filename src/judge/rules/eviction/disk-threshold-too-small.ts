@@ -1,3 +1,4 @@
+import { mebibyte } from '#base/units.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
 import {
   hardDefaults,
@@ -9,7 +10,14 @@ import { bytes, hardThresholds, line, nodeRule } from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 /** What any writer fills between two looks of the eviction manager. */
-const least = { bytes: 16 * 1024 ** 2, inodes: 100 }
+const least = { bytes: 16 * mebibyte, inodes: 100 }
+/** What the disk itself can take in that time, at the baseline of a gp3 volume. */
+const fastBytes = evictionSeconds * 125 * mebibyte
+/** Of the disk: above it, such an amount is a choice for a small disk. */
+const smallShare = 0.01
+const ofLargeDisk = '5%'
+
+const titles = { small: 'A disk threshold keeps less than 1 % of a large disk' }
 
 export const diskThresholdTooSmall = nodeRule({
   id: 'disk-threshold-too-small',
@@ -17,6 +25,7 @@ export const diskThresholdTooSmall = nodeRule({
   severity: 'high',
   cause: hardThresholds,
   needs: ['configuration', 'eviction'],
+  titles,
   title: 'A disk threshold is so small that eviction cannot act in time',
   why: `A quantity without a unit is a number of bytes: nodefs.available "10" is ten bytes, not 10 %. The eviction manager looks every ${evictionSeconds} seconds, and the disk is full before it sees such a threshold met.`,
   fix: 'Write the threshold as a percentage, like 10%, or with its unit, like 10Gi.',
@@ -33,13 +42,17 @@ export const diskThresholdTooSmall = nodeRule({
       const largest = highestThreshold(thresholds)
       const isKnown = thresholds.every(({ resolved }) => resolved !== null)
       // The kubelet derives the threshold of containerfs from another one.
-      if (!largest || !isKnown || largest.origin?.source === 'kubelet' || !isTiny(largest)) continue
+      if (!largest || !isKnown || largest.origin?.source === 'kubelet') continue
+      const isSmall = isSmallShare(largest, eviction.signals[signal]?.capacityBytes)
+      if (!isTiny(largest) && !isSmall) continue
       const { value, resolved } = largest
       const defaults = hardDefaults(identity)
-      const meant = /^([1-9]|[1-4]\d|50)$/.test(value) ? `${value}%` : (defaults[signal] ?? '10%')
+      const usual = isTiny(largest) ? (defaults[signal] ?? '10%') : ofLargeDisk
+      const meant = /^([1-9]|[1-4]\d|50)$/.test(value) ? `${value}%` : usual
       const shown = isOfInodes(largest) ? `${resolved} inodes` : bytes(resolved ?? 0)
       yield {
-        consequence: `${signal} acts only below ${shown}: what is written in ${evictionSeconds} s is more, so the disk is full before a pod is evicted.`,
+        ...(!isTiny(largest) && { severity: 'medium', title: titles.small }),
+        consequence: `${signal} acts only below ${shown}: what is written in ${evictionSeconds} s ${isTiny(largest) ? 'is' : 'can be'} more, so the disk is full before a pod is evicted.`,
         evidence: [
           thresholdEvidence(largest, configuration),
           line('computed', `${signal} is met below`, shown),
@@ -55,3 +68,8 @@ const isOfInodes = ({ signal }: EvaluatedThreshold) => signal.endsWith('.inodesF
 const isTiny = (threshold: EvaluatedThreshold) =>
   !threshold.value.endsWith('%') &&
   (threshold.resolved ?? 0) < (isOfInodes(threshold) ? least.inodes : least.bytes)
+
+const isSmallShare = (threshold: EvaluatedThreshold, capacityBytes = 0) =>
+  !threshold.value.endsWith('%') &&
+  !isOfInodes(threshold) &&
+  (threshold.resolved ?? 0) < Math.min(fastBytes, smallShare * capacityBytes)

@@ -15,6 +15,7 @@ import {
   memoryVolumeStep,
   volumeOf,
 } from '#judge/help/space-errors.ts'
+import { unmeasuredReason } from '#judge/help/unmeasured-disks.ts'
 import {
   bytes,
   line,
@@ -28,6 +29,7 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
+import type { StepAction } from '#model/finding.ts'
 import type { KubernetesPod, VolumeSource } from '#model/input/record.ts'
 import { podOwner } from '#model/prediction.ts'
 
@@ -61,8 +63,9 @@ export const containerOutOfSpace = nodeRule({
     const byDisk = Map.groupBy(
       endedContainers(pods, at, isSpaceError).flatMap(ended => {
         const target = targetOf(ended, filesystems.layout === 'imagefs' ? 'imagefs' : 'nodefs')
-        const claim = target?.claim && podName({ ...ended.pod.metadata, name: target.claim })
-        return !target || (claim && claims.has(claim)) ? [] : [{ ...ended, ...target }]
+        const names = target?.claim === undefined ? unnamedClaims(ended) : [target.claim]
+        const isOfClaim = names.some(name => claims.has(podName({ ...ended.pod.metadata, name })))
+        return !target || isOfClaim ? [] : [{ ...ended, ...target }]
       }),
       ({ pod, disk, claim, volume }) => disk ?? `${pod.metadata?.namespace}/${claim ?? volume}`,
     )
@@ -116,6 +119,15 @@ function targetOf({ pod, name, message }: Ended, layerDisk: 'nodefs' | 'imagefs'
   const volume = volumeOf(pod, mount.name)
   return volume ? targetOfVolume(pod, volume) : null
 }
+
+/** Claims in which a file without a full path may be: those that the container mounts. */
+const unnamedClaims = ({ pod, name, message }: Ended): string[] =>
+  placeWithoutSpace(message) === null
+    ? (containerOf(pod, name)?.volumeMounts ?? []).flatMap(mount => {
+        const volume = volumeOf(pod, mount.name)
+        return (volume && targetOfVolume(pod, volume)?.claim) ?? []
+      })
+    : []
 
 function targetOfVolume(pod: KubernetesPod, source: VolumeSource): Target | null {
   const { name: volume = '', persistentVolumeClaim, ephemeral, emptyDir, hostPath } = source
@@ -171,11 +183,20 @@ function reasonOf(
       title: titles.full,
       seen: `${what} ${disk}, which has ${bytes(free ?? 0)} free.`,
     }
+  const look: StepAction = {
+    id: 'look-on-node',
+    ...(place !== undefined && { place: shorten(place, nameLength) }),
+  }
+  const elsewhere = place === undefined ? null : unmeasuredReason(subject, place)
+  if (elsewhere)
+    return {
+      ...elsewhere.reason,
+      steps: [...elsewhere.reason.steps, look],
+      seen: `${where} on the node at ${shorten(place ?? '', nameLength)}, which is on no measured disk.`,
+    }
   return {
     cause: worldCause('no-space-elsewhere', place ?? disk),
-    steps: [
-      { id: 'look-on-node', ...(place !== undefined && { place: shorten(place, nameLength) }) },
-    ],
+    steps: [look],
     seen: `${what} ${place === undefined ? disk : `the node at ${shorten(place, nameLength)}`}${free === null ? '' : `; ${disk} has ${bytes(free)} free now: it was full then, or the path is on another disk`}.`,
   }
 }

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import { diskThresholdTooSmall } from '#judge/rules/eviction/disk-threshold-too-small.ts'
-import { hard } from '#test/example.ts'
+import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/eviction-settings.ts'
+import { judge, state } from '#test/rules/eviction-settings.ts'
 
 const MiB = 1024 ** 2
+const GiB = 1024 ** 3
 const written = (signal: Parameters<typeof hard>[0], value: string, resolved: number | null) => ({
   ...hard(signal, 1),
   value,
@@ -31,4 +32,22 @@ it.each([
   ],
 ] as const)('%s: %s', (_, thresholds, expected) => {
   expect(state(diskThresholdTooSmall, { thresholds: [...thresholds] })).toBe(expected)
+})
+
+const judged = (capacityBytes: number, value: string, resolved: number) =>
+  judge(diskThresholdTooSmall, {
+    thresholds: [written('nodefs.available', value, resolved)],
+    eviction: { signals: { 'nodefs.available': { availableBytes: 90 * GiB, capacityBytes } } },
+  } as NodeExample)
+
+it.each([
+  ['1Gi of 468 GiB, which the disk takes in 10 s', judged(468 * GiB, '1Gi', GiB), 'fail'],
+  ['1Gi of 100 GiB, more than 1 %', judged(100 * GiB, '1Gi', GiB), 'pass'],
+  ['2Gi of 468 GiB, more than the disk takes', judged(468 * GiB, '2Gi', 2 * GiB), 'pass'],
+  ['as much as a percentage', judged(468 * GiB, '0.2%', GiB), 'pass'],
+])('%s: %s', (_, outcome, expected) => {
+  expect(outcome.state).toBe(expected)
+  if (outcome.state !== 'fail') return
+  expect(outcome.failing.severity).toBe('medium')
+  expect(outcome.failing.fix?.config.evictionHard).toMatchObject({ 'nodefs.available': '5%' })
 })

@@ -51,6 +51,18 @@ describe('a node read by the API alone', () => {
     expect((failing as { consequence: string }).consequence).toContain('At least 78.7 GiB')
   })
 
+  // The image lists of containerd have packed sizes, those of CRI-O unpacked ones.
+  it.each([
+    ['containerd://2.1.4', 60, 'At least 24.7 GiB', 'medium'],
+    ['cri-o://1.30.3', 60, 'At least 44.9 GiB', 'high'],
+    ['cri-o://1.30.3', 46, 'At least 30.9 GiB', 'medium'],
+  ])('of %s, %i GiB used: %s, %s', (containerRuntimeVersion, used, least, severity) => {
+    const record = nodeWith(leak, used, 0)
+    record.node.status = { ...record.node.status, nodeInfo: { containerRuntimeVersion } }
+    const [failing] = judged(record)
+    expect(failing).toMatchObject({ severity, consequence: expect.stringContaining(least) })
+  })
+
   it.each([
     ['images that unpack to all of it', nodeWith([33 * GiB], 114, 0)],
     ['a cut list of images', nodeWith([...leak, ...leak].slice(0, 50), 114, 0)],

@@ -119,7 +119,15 @@ describe('container-out-of-space', () => {
     expect(state(containerOutOfSpace, { pods: [pod] })).toBe('pass')
   })
 
-  it('leaves a claim that is full now to its own rule', () => {
+  it.each([
+    ['names a path of the claim', file, 'pass'],
+    [
+      'names a file from its own folder',
+      'write pg_wal/xlogtemp.31: No space left on device',
+      'pass',
+    ],
+    ['names a path of its layer', layer, 'fail'],
+  ])('a claim that is full now, and the message %s: %s', (_, message, expected) => {
     const used = { capacityBytes: 2 ** 30, availableBytes: 0 }
     const summary = {
       pods: [
@@ -129,7 +137,7 @@ describe('container-out-of-space', () => {
         },
       ],
     }
-    const pods = [ended(file, { persistentVolumeClaim: { claimName: 'data-db-0' } })]
-    expect(state(containerOutOfSpace, { pods, summary } as never)).toBe('pass')
+    const pods = [ended(message, { persistentVolumeClaim: { claimName: 'data-db-0' } })]
+    expect(state(containerOutOfSpace, { pods, summary } as never)).toBe(expected)
   })
 })

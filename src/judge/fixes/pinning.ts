@@ -1,0 +1,46 @@
+/** Where an image cannot be pulled again, image GC that starts earlier deletes it sooner. */
+import { withoutKeys } from '#base/raw-object.ts'
+import type { FoundFinding } from '#judge/run/tally.ts'
+import type { StepActionId } from '#model/finding.ts'
+import type { Wish, Wishes } from './fix-facts.ts'
+
+type Found = FoundFinding & Wishes
+
+const fields = [
+  ...(['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const),
+  'imageMaximumGCAge' as const,
+]
+const defaultHigh = 85
+
+const ofPruning: ReadonlySet<StepActionId> = new Set(['prune-images', 'prune-by-runtime'])
+
+/** Their images are in no registry in reach: only an import brings one back. */
+const needsImport = ({ actions }: Found) =>
+  actions?.some(({ id }) => id === 'import-image') ?? false
+
+const startsEarlier = ({ config, fact }: Wish) =>
+  config.imageMaximumGCAge !== undefined ||
+  Number(config.imageGCHighThresholdPercent) <
+    Number(fact?.running?.imageGCHighThresholdPercent ?? defaultHigh)
+
+/** Of clusters that need an import: images are pinned before a step deletes unused ones. A finding that can wait sets no field. */
+export function withPinnedFirst(all: readonly Found[]): Found[] {
+  const clusters = new Set(all.filter(needsImport).map(({ cluster }) => cluster))
+  return all.map(found => {
+    const { cluster, actions, wishes, finding } = found
+    const isEarlier = wishes.some(startsEarlier)
+    const isPruning = actions?.some(({ id }) => ofPruning.has(id)) === true
+    if (!clusters.has(cluster) || !(isEarlier || isPruning)) return found
+    const isUrgent = finding.severity === 'critical' || finding.severity === 'high'
+    const kept = (actions ?? [{ id: 'set-fields' as const }]).filter(
+      ({ id }) => !ofPruning.has(id) && (isUrgent || id !== 'set-fields'),
+    )
+    return {
+      ...found,
+      actions: [{ id: 'pin-images', variant: 'first' }, ...kept],
+      ...(!isUrgent && {
+        wishes: wishes.map(wish => ({ ...wish, config: withoutKeys(wish.config, fields) })),
+      }),
+    }
+  })
+}

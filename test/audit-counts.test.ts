@@ -8,25 +8,21 @@ import packageJson from '#package.json' with { type: 'json' }
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { prune } from '#snapshot/prune.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { auditRows } from './bench/parts/audit.ts'
+import { auditOnce, auditRows } from './bench/parts/audit.ts'
 
 const program = [resolve(packageJson.bin.highwater)]
 
-const pairOf = async (nodes: number) => {
-  const rows = await auditRows(nodes, { program, runs: 1, hasPeers: false, say: () => undefined })
-  return rows.map(({ name, requests, bodyBytes }) => ({ name, requests, bodyBytes }))
-}
-
 describe('an audit through the API server', () => {
   it('takes three requests a node beside its lists, and parses nothing twice', async () => {
-    const few = await pairOf(4)
-    const more = await pairOf(14)
+    const rows = await auditRows(4, { program, runs: 1, hasPeers: false, say: () => undefined })
+    const few = rows.map(({ name, requests, bodyBytes }) => ({ name, requests, bodyBytes }))
+    const more = await auditOnce(14, program)
     expect(few.map(({ name }) => name)).toEqual(['audit', 'collect', 'floor'])
     const [audit, collect, floor] = few
     expect(collect).toEqual({ ...audit, name: 'collect' })
     expect(floor).toEqual({ ...audit, name: 'floor' })
-    expect(more[0]!.requests - audit!.requests).toBe(3 * 10)
-    const bytesPerNode = (more[0]!.bodyBytes - audit!.bodyBytes) / 10
+    expect(more.requests - audit!.requests).toBe(3 * 10)
+    const bytesPerNode = (more.bodyBytes - audit!.bodyBytes) / 10
     expect(bytesPerNode).toBeGreaterThan(150_000)
     expect(bytesPerNode).toBeLessThan(180_000)
   })

@@ -2,7 +2,7 @@
 
 import { styleText } from 'node:util'
 import { columnsOf, cut, wrap } from '#base/text.ts'
-import { metNode } from '#judge/compare/delta/delta.ts'
+import { comparedNode } from '#judge/compare/delta/delta.ts'
 import { type Severity, severities } from '#model/finding.ts'
 import type { GateDocument } from '#model/gate.ts'
 import type { RemediationRun, StepState, VerificationReport } from '#model/plan.ts'
@@ -164,7 +164,7 @@ export function auditExitCode(
     : findings
   if (isAnyAtLeast(failOn, counted)) return exitCode.findings
   const hasFailures = ruleErrors.length > 0 || deliveries.some(({ error }) => error !== null)
-  const unread = unreadOf({ document, nodes: nodes.map(metNode), ruleErrors })
+  const unread = unreadOf({ document, nodes: nodes.map(comparedNode), ruleErrors })
   return hasFailures || isUnread(unread, failOnUnread) ? exitCode.unread : exitCode.ok
 }
 

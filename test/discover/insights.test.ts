@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { discover } from '#discover/discover.ts'
-import { metNode } from '#judge/compare/delta/delta.ts'
+import { comparedNode } from '#judge/compare/delta/delta.ts'
 import type { InsightScenario, Scenario } from '#lab/scenarios/scenario.ts'
 import { nodes, scenario } from '#lab/test/support.ts'
 import { everything } from '#model/input/record.ts'
@@ -77,7 +77,7 @@ it.each(['eks:ListInsights', 'eks:DescribeInsight'])('costs no report without %s
   expect(document.notAudited).toEqual([])
   expect(document.clusters[0]?.coverage.insightsUnread).toContain(`Grant ${right}`)
   expect(document.clusters[0]?.grade).not.toBeNull()
-  const run = { document, nodes: audited.map(metNode), ruleErrors }
+  const run = { document, nodes: audited.map(comparedNode), ruleErrors }
   expect(unreadOf(run)).toBe('none')
 })
 

@@ -99,13 +99,18 @@ await handler(JSON.parse(process.argv[1]), { awsRequestId: 'killed', getRemainin
 
 describe('the function remediate', () => {
   it('applies by digest what it planned, once however often it is asked, and takes it back', async () => {
-    const { planned, thresholds, sent, starts, report, bucket, outside } = await world(10)
-    const { digest, id, counts, approvedBy } = await planned()
+    const { planned, thresholds, sent, starts, report, bucket, outside } = await world(
+      10,
+      ({ cluster }) => cluster === 'shop',
+    )
+    // One node of each group. Both clusters: test/e2e/remediation.test.ts.
+    const shop = { clusters: ['shop'] }
+    const { digest, id, counts, approvedBy } = await planned(shop)
     expect({ counts, approvedBy }).toMatchObject({
-      counts: { nodes: 10, cohorts: 10, waves: 1, refused: 0, never: 0 },
+      counts: { nodes: 5, cohorts: 5, waves: 1, refused: 0, never: 0 },
       approvedBy: null,
     })
-    expect([await thresholds(), starts()]).toEqual([Array(10).fill([85, 80]), Array(10).fill(0)])
+    expect([await thresholds(), starts()]).toEqual([Array(5).fill([85, 80]), Array(5).fill(0)])
 
     await outside.approve(digest)
     const apply = { action: 'apply', plan: digest }
@@ -120,15 +125,15 @@ describe('the function remediate', () => {
         approvedBy: 'Ada Lovelace (arn:aws:iam::111122223333:user/highwater)',
         state: 'done',
         why: null,
-        nodes: { verified: 10 },
+        nodes: { verified: 5 },
       },
       next: expect.stringContaining(`{"action":"rollback","run":"${id}"}`),
     })
     // It is told so, unless the other one was at its end before it looked.
     expect(refused ?? `run ${id}`).toContain(`run ${id}`)
     expect(readdirSync(join(bucket, 'remediation', 'runs'))).toEqual([id])
-    expect(report(id).steps.map(({ state }) => state)).toEqual(Array(10).fill('verified'))
-    expect([await thresholds(), starts()]).toEqual([Array(10).fill([70, 50]), Array(10).fill(1)])
+    expect(report(id).steps.map(({ state }) => state)).toEqual(Array(5).fill('verified'))
+    expect([await thresholds(), starts()]).toEqual([Array(5).fill([70, 50]), Array(5).fill(1)])
 
     const before = sent()
     expect(await invokeRemediate(apply)).toEqual(answer)
@@ -138,16 +143,12 @@ describe('the function remediate', () => {
       unsealed: [],
     })
     expect(sent()).toBe(before)
-    expect(await planned()).toMatchObject({ counts: { nodes: 0, unchanged: 10 } })
+    expect(await planned(shop)).toMatchObject({ counts: { nodes: 0, unchanged: 5 } })
 
     expect(await invokeRemediate({ action: 'rollback', run: id }, {}, longMs)).toMatchObject({
-      ...{
-        state: 'rolled-back',
-        nodes: { 'rolled-back': 10 },
-        next: 'Nothing more is to be done.',
-      },
+      ...{ state: 'rolled-back', nodes: { 'rolled-back': 5 }, next: 'Nothing more is to be done.' },
     })
-    expect(await thresholds()).toEqual(Array(10).fill([85, 80]))
+    expect(await thresholds()).toEqual(Array(5).fill([85, 80]))
   })
 
   it('killed after it has sent goes on where it was, does not sit a pause out, and does no node twice', async () => {

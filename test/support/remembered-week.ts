@@ -1,6 +1,6 @@
 /** What a store remembers of a fleet by a morning, made by what makes it: a week of readings before it. */
 
-import { metNode } from '#judge/compare/delta/delta.ts'
+import { comparedNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import { trendPoint, withPoint } from '#judge/compare/history/ledger.ts'
 import type { FillSeries, Happening, ReclaimRound, TrendPoint } from '#model/history.ts'
@@ -34,7 +34,7 @@ export function withWeek(
     for (const cluster of document.clusters) {
       const nodes = past
         .filter(node => node.cluster === cluster.name)
-        .map(audited => ({ audited, met: metNode(audited) }))
+        .map(audited => ({ audited, met: comparedNode(audited) }))
       const findings = document.findings.filter(
         (finding, index) => finding.cluster === cluster.name && index >= (back * 3) % 5,
       )

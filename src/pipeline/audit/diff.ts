@@ -1,7 +1,7 @@
 /** The use case of a comparison: two saved audits (a snapshot, judged now, or a findings document) and the changes between them. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { compareRuns, findingsByChange, metNode } from '#judge/compare/delta/delta.ts'
+import { comparedNode, compareRuns, findingsByChange } from '#judge/compare/delta/delta.ts'
 import { documentPart } from '#judge/compare/history/absent.ts'
 import type { ComparedRun, DiffDocument, DiffInput } from '#model/delta.ts'
 import { type Selection, selectsCluster, selectsEverything } from '#model/input/record.ts'
@@ -74,7 +74,7 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
   return {
     kind: 'snapshot',
     document: result.document,
-    nodes: result.nodes.map(metNode),
+    nodes: result.nodes.map(comparedNode),
     ruleErrors: result.ruleErrors,
     audited: result.nodes,
   }

@@ -247,13 +247,13 @@ const kubeletField =
 
 /** @throws ForeignTextError */
 function readDocuments(reading: FileReading, located: LocatedText) {
-  const found = () => reading.parts.length + reading.problems.length
+  const countFound = () => reading.parts.length + reading.problems.length
   for (const document of documentsIn(located)) {
     const place = openYaml(document, reading.budget)
-    const before = found()
+    const before = countFound()
     if (reading.targets.length === 0) takeDocument(reading, place)
     for (const target of reading.targets) takePatch(reading, place, target)
-    if (found() === before) takeUnknown(reading, document, place.value)
+    if (countFound() === before) takeUnknown(reading, document, place.value)
   }
 }
 

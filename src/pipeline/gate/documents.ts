@@ -202,12 +202,12 @@ export function patchTargets(
     )
   })
   const byPath = Map.groupBy(found, ({ path }) => path)
-  const distinct = (own: typeof found) =>
+  const distinctTargets = (own: typeof found) =>
     [...new Map(own.map(({ target }) => [JSON.stringify(target), target])).values()].slice(
       0,
       mostParts,
     )
-  return new Map([...byPath].map(([path, own]) => [path, distinct(own)]))
+  return new Map([...byPath].map(([path, own]) => [path, distinctTargets(own)]))
 }
 
 const longestKustomization = 65_536
@@ -340,13 +340,13 @@ const strayFields = (object: YamlPlace, places: readonly Fields[]): FileProblem[
   places.flatMap(([path, known]) => {
     const isOfKubelet = path.at(-1) === 'kubelet'
     // Any other name may be a field of a later release, which takes all of a kubelet, too.
-    const isMeant = (key: string) =>
+    const isFieldMeant = (key: string) =>
       isOfKubelet ||
       isConfigurationField(key) ||
       /kubelet/i.test(key) ||
       nearestName(key, namesOfNodeClass) !== null
     return Object.keys(mapOf(object.at(...path).value))
-      .filter(key => !known.includes(key) && isMeant(key))
+      .filter(key => !known.includes(key) && isFieldMeant(key))
       .map(key => {
         const field = [...path, key].join('.').replace(/\.(\d+)/g, '[$1]')
         const isLater = isOfKubelet && isConfigurationField(key)

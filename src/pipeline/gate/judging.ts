@@ -431,7 +431,7 @@ function tryParts(
 
 /** They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them. */
 const otherFamilies: ReadonlySet<Family> = new Set(['drift', 'coverage', 'cluster-gc'])
-/** A kubelet that takes the files has started again. */
+/** Rules that compare files with those of the last start: a kubelet that takes the change has started again. */
 const comparesWithStart = ({ cause }: (typeof rules)[number]) =>
   cause.kind === 'world' && cause.event === 'not-restarted'
 /** They compare a disk with what the snapshot declares, which the change replaces. */

@@ -122,11 +122,11 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
   const flags = unknownFlagsIn(head, node)
   const isRefused = ({ part, path }: Place) =>
     refusedFields.some(one => one.part === part && checkName(one.path) === checkName(path))
-  const lostIn = (own: readonly ChangedPart[], { settings }: RolledOut) =>
+  const lostSettingsIn = (own: readonly ChangedPart[], { settings }: RolledOut) =>
     lostSettings(own, { ...withImage(node, own), isAppended }, settings)
   const changed = head.length > 0 ? head : base
   const started = flags.length + refusedFields.length > 0 ? null : after.input
-  const now = started ? started.configuration?.fields : writtenIn(changed)
+  const now = started ? started.configuration?.fields : writtenFields(changed)
   const old = hasBase ? before.input?.configuration?.fields : fieldsNow(input)
   const isSame = disk === null && started !== null && isSameStart(before, after)
   return {
@@ -148,11 +148,11 @@ export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
       ].map(problem => withOtherLine(blameChangedField(problem, base))),
       ...addedItems(flags, unknownFlagsIn(base, node), ({ path }) => path),
       // A kubelet that does not start applies no setting.
-      ...addedItems(lostIn(head, after), lostIn(base, before), ({ part: { file }, path, why }) => [
-        file,
-        path,
-        why,
-      ])
+      ...addedItems(
+        lostSettingsIn(head, after),
+        lostSettingsIn(base, before),
+        ({ part: { file }, path, why }) => [file, path, why],
+      )
         .filter(place => !isRefused(place))
         .map(({ why, ...lost }) => withoutEffect({ ...lost, text: why })),
       ...addedItems(
@@ -207,10 +207,12 @@ export function startedWith(input: NodeInput, parts: Parts): NodeInput | null {
 /** Of the fields that a refusal names, one that the change sets. */
 function blameChangedField(problem: NodeProblem, base: readonly ChangedPart[]) {
   const { part, path, fields = [] } = problem
-  const isKept = (field: string) =>
+  const isSameInBase = (field: string) =>
     base.some(({ config }) => isEqual(valueAt(config, field), valueAt(part.config, field)))
-  if (path === null || !isKept(path)) return problem
-  const changed = Object.keys(part.config).find(field => fields.includes(field) && !isKept(field))
+  if (path === null || !isSameInBase(path)) return problem
+  const changed = Object.keys(part.config).find(
+    field => fields.includes(field) && !isSameInBase(field),
+  )
   return changed === undefined ? problem : { ...problem, path: changed }
 }
 
@@ -424,16 +426,16 @@ export function changesOf(change: NodeChange, path: string): GateSetting[] {
   })
 }
 
-const startNow = (input: NodeInput) =>
+const startedAsRead = (input: NodeInput) =>
   rollOut(input, nodeIdentity(input.node), emptyRollout()).input
 
 const fieldsNow = (input: NodeInput) =>
-  (input.configuration ?? startNow(input)?.configuration)?.fields
+  (input.configuration ?? startedAsRead(input)?.configuration)?.fields
 
 /** Whether enough was read of the node to replay its kubelet's start. */
-export const isReadable = (input: NodeInput): boolean => startNow(input) !== null
+export const isReadable = (input: NodeInput): boolean => startedAsRead(input) !== null
 
-const writtenIn = (parts: readonly ChangedPart[]): RawObject =>
+const writtenFields = (parts: readonly ChangedPart[]): RawObject =>
   Object.fromEntries(
     parts
       .flatMap(({ config }) => Object.entries(config))

@@ -43,7 +43,7 @@ export function reachOf(
   const { file } = part
   const own = options.filter(option => option.file === file)
   const given = own.length > 0 ? own : options.filter(option => option.file === null)
-  const path = byPath(file, nodes)
+  const path = reachByPath(file, nodes)
   const reach =
     given.length > 0
       ? reachOfGroups(given)
@@ -86,14 +86,14 @@ const isReaderOf = (kind: ChangedFileKind, { identity, nodeClass }: ReachedNode)
 
 function reachOfFile(
   { kind, image: ofPart }: ChangedPart,
-  path: ReturnType<typeof byPath>,
+  path: ReturnType<typeof reachByPath>,
   { isNameless, nodes }: { isNameless: boolean; nodes: readonly ReachedNode[] },
 ): Reach {
   if (!path && isNameless) {
     const unnamed = 'its name is not known: --group names its nodes'
     return { how: unnamed, has: () => false, unknown: 'name them with --group' }
   }
-  const image = byImage(ofPart, nodes)
+  const image = reachByImage(ofPart, nodes)
   // A cluster has nodes of several images.
   const isOfImage = !path || path.isOfCluster ? image.has : () => true
   const { how, has } = path ?? image
@@ -125,11 +125,12 @@ function reachOfTarget(target: Target): Reach {
 }
 
 /** `nodegroups/general/kubelet.yaml` names the group `general`, `general-user-data.sh` as well. */
-function byPath(
+function reachByPath(
   file: string,
   nodes: readonly ReachedNode[],
 ): (Reach & { isOfCluster: boolean }) | null {
-  const names = (of: (node: ReachedNode) => string) => namesInPath(file, new Set(nodes.map(of)))
+  const names = (nameOf: (node: ReachedNode) => string) =>
+    namesInPath(file, new Set(nodes.map(nameOf)))
   const groups = names(({ identity }) => identity.group.name)
   const hosts = names(({ identity }) => identity.name)
   const clusters = names(({ cluster }) => cluster)
@@ -160,7 +161,7 @@ function hasName(file: string, name: string) {
   )
 }
 
-function byImage(image: AmiFamily | undefined, nodes: readonly ReachedNode[]): Reach {
+function reachByImage(image: AmiFamily | undefined, nodes: readonly ReachedNode[]): Reach {
   const isReader = ({ identity }: ReachedNode) => identity.amiFamily === image
   return nodes.some(isReader)
     ? { how: `it names no nodes: all whose image is ${image}`, has: isReader }

@@ -5,7 +5,7 @@ import { messageOf } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import type { Store } from '#clients/store/store.ts'
-import { metNode } from '#judge/compare/delta/delta.ts'
+import { comparedNode } from '#judge/compare/delta/delta.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import { mergedRounds } from '#judge/compare/history/happenings.ts'
 import {
@@ -316,7 +316,7 @@ function comparedWith(
   const unread = earlier.unread
     .slice(0, namedUnread)
     .concat(more > 0 ? `${more} more files of the history are too long, and were not read` : [])
-  const nodes = run.nodes.map(metNode)
+  const nodes = run.nodes.map(comparedNode)
   const fills = fillsOf(run.nodes, earlier)
   const before = nodesIn(earlier)
   const disks = run.nodes.map((node, index) => ({
@@ -411,7 +411,11 @@ function clustersOf(
 ) {
   const rules = rulesByNode([...document.findings, ...document.waived])
   const met = Map.groupBy(
-    nodes.map((audited, index) => ({ audited, met: metNode(audited), fill: fills[index] ?? null })),
+    nodes.map((audited, index) => ({
+      audited,
+      met: comparedNode(audited),
+      fill: fills[index] ?? null,
+    })),
     ({ met: { cluster } }) => cluster,
   )
   return document.clusters.map(cluster => {

@@ -78,7 +78,7 @@ class FinalizerControllers {
   }
 
   /** @param areAllKnown whether all workloads were read */
-  holder(
+  finalizerHolder(
     finalizer: string,
     { areAllKnown, isAutoMode }: { areAllKnown: boolean; isAutoMode: boolean },
   ): HeldFinalizer {
@@ -292,7 +292,7 @@ class Cluster {
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
       // Thousands of objects have the same few finalizers.
       holderOf: oncePerText(finalizer =>
-        this.#controllers.holder(finalizer, { areAllKnown, isAutoMode }),
+        this.#controllers.finalizerHolder(finalizer, { areAllKnown, isAutoMode }),
       ),
     }
   }

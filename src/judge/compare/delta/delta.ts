@@ -50,7 +50,7 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
     }
   }
   const [oldNodes, newNodes] = [old.nodes, now.nodes]
-  const missingFrom = (all: ComparedRun['nodes'], other: Knowledge) =>
+  const nodesMissingFrom = (all: ComparedRun['nodes'], other: Knowledge) =>
     (all ?? [])
       // An incomplete list does not prove that a node is missing.
       .filter(({ cluster, name }) => !isPresent(other, cluster, name) && !isPartial(other, cluster))
@@ -62,12 +62,12 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
     findings: findings.toSorted(byChange),
     unchanged,
     nodes: {
-      gone: areNamed ? missingFrom(oldNodes, today) : null,
-      come: areNamed ? missingFrom(newNodes, then) : null,
+      gone: areNamed ? nodesMissingFrom(oldNodes, today) : null,
+      come: areNamed ? nodesMissingFrom(newNodes, then) : null,
       notReadNow: notReadNow(now, old, today),
     },
     notes: [
-      ...notesOn(old, now).map(text => ({ cluster: null, text })),
+      ...comparisonNotes(old, now).map(text => ({ cluster: null, text })),
       ...partialNotes('OLD', old, then),
       ...partialNotes('NEW', now, today),
     ],
@@ -186,7 +186,7 @@ const withoutNodes = {
   NEW: 'deleted nodes cannot be distinguished from fixed nodes',
 }
 
-function notesOn(old: ComparedRun, now: ComparedRun) {
+function comparisonNotes(old: ComparedRun, now: ComparedRun) {
   const notes: string[] = []
   const [before, after] = [old.document, now.document]
   if (Date.parse(before.run.takenAt) > Date.parse(after.run.takenAt))
@@ -229,7 +229,7 @@ const partialNotes = (
 /* A node of an audit, for comparisons of audits. */
 
 /** Names the node as findings do. */
-export const metNode = ({ cluster, identity, coverage, errors }: AuditedNode): MetNode => ({
+export const comparedNode = ({ cluster, identity, coverage, errors }: AuditedNode): MetNode => ({
   cluster: shorten(cluster),
   name: shorten(identity.name, nameLength),
   group: { ...identity.group, name: shorten(identity.group.name, nameLength) },

@@ -119,7 +119,7 @@ export type Knowledge = ReturnType<typeof knowledgeOf>
 /** The nodes of a finding of the other run, grouped by their state in this run. */
 export function statesIn(known: Knowledge, finding: ComparedFinding): Nodes {
   const { count, sample } = finding.nodes
-  const states = noStates()
+  const states = emptyStates()
   for (const name of sample) {
     const state = states[stateOf(known, finding, name)]
     state.count++
@@ -208,7 +208,7 @@ const isBroken = ({ run, clusters }: Knowledge, cluster: string) =>
   run.ruleErrors === null && (clusters.get(cluster)?.outcomes.error ?? 0) > 0
 
 /** State of a node that no list names. @param isThere null: its existence is unknown */
-function presence(known: Knowledge, cluster: string, isThere: boolean | null): State {
+function unlistedState(known: Knowledge, cluster: string, isThere: boolean | null): State {
   const isNamed = known.clusters.has(cluster) ? null : false
   const hasNodes = known.run.nodes !== null
   const isListed = hasNodes ? isThere : isNamed
@@ -225,7 +225,7 @@ function stateOf(known: Knowledge, finding: FindingOnSubject, name: string): Sta
   if (known.undecided.has(rule, cluster, name) || known.unread.has(keyOf(cluster, name)))
     return 'undecided'
   if (known.unnamed.has(subjectKey(finding)) || isBroken(known, cluster)) return 'open'
-  return presence(known, cluster, isPresent(known, cluster, name))
+  return unlistedState(known, cluster, isPresent(known, cluster, name))
 }
 
 function stateOfUnnamed(known: Knowledge, finding: FindingOnSubject): State {
@@ -233,7 +233,7 @@ function stateOfUnnamed(known: Knowledge, finding: FindingOnSubject): State {
   if (!known.rules.has(rule)) return 'undecided'
   if (known.touched.has(subjectKey(finding)) || isBroken(known, cluster)) return 'open'
   // The group has nodes; whether they are the same ones is unknown.
-  return presence(known, cluster, known.groups.has(groupKey(cluster, subject)) ? null : false)
+  return unlistedState(known, cluster, known.groups.has(groupKey(cluster, subject)) ? null : false)
 }
 
 /** State of a finding without nodes: on the cluster itself, or on objects in it. */
@@ -255,14 +255,14 @@ function stateOfCluster(known: Knowledge, finding: ComparedFinding): State {
 export const isDrift = ({ evidence }: ComparedFinding) =>
   evidence.some(({ kind }) => kind === 'layer')
 
-const noNodes = (): Nodes[State] => ({ count: 0, names: [] })
-const noStates = (): Nodes => ({
-  failing: noNodes(),
-  passing: noNodes(),
-  absent: noNodes(),
-  notFailing: noNodes(),
-  undecided: noNodes(),
-  open: noNodes(),
+const emptyNodes = (): Nodes[State] => ({ count: 0, names: [] })
+const emptyStates = (): Nodes => ({
+  failing: emptyNodes(),
+  passing: emptyNodes(),
+  absent: emptyNodes(),
+  notFailing: emptyNodes(),
+  undecided: emptyNodes(),
+  open: emptyNodes(),
 })
 
 export const isListBroken = ({ cause }: NotAudited) => cause === 'clusters' || cause === 'nodes'

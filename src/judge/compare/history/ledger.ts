@@ -91,7 +91,7 @@ export function nextLedger(
         .filter(isOpen)
         .map(finding => hiddenFinding(finding, changes.get(finding.id)?.why ?? [])),
       absent: absentClusters(split?.absent ?? null, last, now.scope),
-      unread: unreadSince(compared, previous),
+      unread: newlyUnread(compared, previous),
     }
   const run = rememberedRun(now, { since, carried, past: [...kept, ...ended] }, day)
   return {
@@ -204,7 +204,8 @@ const namesOf = (finding: RememberedFinding): Omit<PastFinding, 'ended' | 'on'> 
   return { id, rule, cluster, subject, title, severity, since, lastSeen }
 }
 
-function unreadSince({ nodes }: Delta, { document }: RememberedRun) {
+/** Nodes and clusters that are unread since this run. `hasCome`: the run before did not know them. */
+function newlyUnread({ nodes }: Delta, { document }: RememberedRun) {
   const broken = new Set(
     document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster),
   )
@@ -274,8 +275,8 @@ export function trendPoint(
 
 function reclaimSum(rounds: readonly ReclaimRound[]): ReclaimSum | null {
   if (rounds.length === 0) return null
-  const sum = (some: readonly ReclaimRound[], of: keyof Omit<ReclaimRound, 'at'>) =>
-    some.reduce((total, round) => total + (round[of] ?? 0), 0)
+  const sum = (some: readonly ReclaimRound[], field: keyof Omit<ReclaimRound, 'at'>) =>
+    some.reduce((total, round) => total + (round[field] ?? 0), 0)
   const measured = rounds.filter(({ freedBytes }) => freedBytes !== null)
   const predicted = rounds.filter(
     ({ predictedBytes, countedBytes }) => predictedBytes !== null && (countedBytes ?? 0) > 0,

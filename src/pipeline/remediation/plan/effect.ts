@@ -55,13 +55,13 @@ export function effectOf(
 }
 
 function countsOf(states: readonly NodeState[]): CohortCounts {
-  const count = (is: (state: NodeState) => boolean) => states.filter(is).length
+  const countStates = (matches: (state: NodeState) => boolean) => states.filter(matches).length
   return {
-    evictFirst: count(({ evictsBeforeImageGc }) => evictsBeforeImageGc === true),
-    imageGcDue: count(({ imageGcDue }) => imageGcDue === true),
+    evictFirst: countStates(({ evictsBeforeImageGc }) => evictsBeforeImageGc === true),
+    imageGcDue: countStates(({ imageGcDue }) => imageGcDue === true),
     freedBytesAtMost: sumOf(states, ({ freedBytesAtMost }) => freedBytesAtMost ?? 0),
-    evictNow: count(({ evictsNow }) => (evictsNow?.length ?? 0) > 0),
-    unknown: count(state => Object.values(state).includes(null)),
+    evictNow: countStates(({ evictsNow }) => (evictsNow?.length ?? 0) > 0),
+    unknown: countStates(state => Object.values(state).includes(null)),
   }
 }
 

@@ -117,7 +117,9 @@ export class FleetLogFiles {
       const wanted = ownValue(this.#wanted, path)
       const file = ownValue(files, path)
       return (
-        (wanted ? this.#byPolicy(path, wanted, file, host) : this.#asPeers(path, file, group)) ?? []
+        (wanted
+          ? this.#wantedByPolicy(path, wanted, file, host)
+          : this.#wantedByPeers(path, file, group)) ?? []
       )
     })
   }
@@ -135,7 +137,7 @@ export class FleetLogFiles {
     )
     return [...idle].flatMap(([path, placed]) => {
       const wanted = ownValue(this.#wanted, path)
-      if (wanted) return this.#byPolicy(path, wanted, ownValue(files, path), host) ?? []
+      if (wanted) return this.#wantedByPolicy(path, wanted, ownValue(files, path), host) ?? []
       const patterns = placed.flatMap(({ block }) => block.patterns).join(', ')
       return {
         path,
@@ -144,7 +146,7 @@ export class FleetLogFiles {
     })
   }
 
-  #byPolicy(
+  #wantedByPolicy(
     path: string,
     wanted: WantedLogRotation,
     file: LogFile | null,
@@ -182,7 +184,11 @@ export class FleetLogFiles {
         }
   }
 
-  #asPeers(path: string, file: LogFile | null, { nodes, paths }: FileGroup): WantedFile | null {
+  #wantedByPeers(
+    path: string,
+    file: LogFile | null,
+    { nodes, paths }: FileGroup,
+  ): WantedFile | null {
     const meanings = [...(paths.get(path) ?? [])]
     const holders = meanings.reduce((sum, [, meaning]) => sum + meaning.nodes, 0)
     const norm = meanings.find(([, meaning]) => meaning.nodes * 2 > nodes)
@@ -259,13 +265,13 @@ function changedBlock(
   hasOthers: boolean,
 ): WrittenBlock {
   if (block.patterns.length === 0 && hasOthers) return block
-  const setBy = (name: string, value: string | number | boolean) =>
+  const settingNamesOf = (name: string, value: string | number | boolean) =>
     Object.keys(settingsOf({ [name]: value }))
   const asked = Object.entries(wanted)
-  const taken = new Set(asked.flatMap(([name, value]) => setBy(name, value)))
+  const taken = new Set(asked.flatMap(([name, value]) => settingNamesOf(name, value)))
   const kept = block.directives.filter(
     ([name, value]) =>
-      !setBy(name, value === '' ? true : value).some(setting => taken.has(setting)),
+      !settingNamesOf(name, value === '' ? true : value).some(setting => taken.has(setting)),
   )
   const added = asked.flatMap(([name, value]): [string, string][] =>
     value === false ? [] : [[name, value === true ? '' : String(value)]],

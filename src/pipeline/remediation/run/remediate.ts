@@ -159,7 +159,7 @@ class LiveNodes implements LiveEffects {
 
   readonly verify: LiveEffects['verify'] = entries => {
     const entryOf = new Map(entries.map(({ step, entry }) => [step, entry]))
-    return this.#each([...entryOf.keys()], (step, record) => {
+    return this.#readEach([...entryOf.keys()], (step, record) => {
       const entry = entryOf.get(step)
       const at = entry?.at.applied ?? this.clock.now().toISOString()
       const readyPods = entry?.readyPods ?? null
@@ -167,10 +167,10 @@ class LiveNodes implements LiveEffects {
     })
   }
 
-  readonly verifyBack: LiveEffects['verifyBack'] = steps => this.#each(steps, verifyBack)
+  readonly verifyBack: LiveEffects['verifyBack'] = steps => this.#readEach(steps, verifyBack)
 
   readonly imageUse: LiveEffects['imageUse'] = steps =>
-    this.#each(steps, (_, record) => {
+    this.#readEach(steps, (_, record) => {
       const imagefs = replay(record, record.at ?? this.clock.now().toISOString()).filesystems
         .imagefs
       const { usedPercent = null, capacityBytes = null, availableBytes = null } = imagefs ?? {}
@@ -194,7 +194,7 @@ class LiveNodes implements LiveEffects {
   }
 
   readonly present: LiveEffects['present'] = async steps => {
-    const present = await this.#each(steps, (step, record, releases): PresentNode => {
+    const present = await this.#readEach(steps, (step, record, releases): PresentNode => {
       const { cluster, node, method } = step
       const sha256 =
         method === 'bottlerocket' ? settingsSha256(record.host) : hashOnDisk(step, record)
@@ -247,11 +247,15 @@ class LiveNodes implements LiveEffects {
 
   /**
    * Results by `cluster/node`, for the nodes that were read.
-   * @param of also gets the AMI releases by `cluster/nodegroup`
+   * @param resultOf also gets the AMI releases by `cluster/nodegroup`
    */
-  async #each<Found>(
+  async #readEach<Found>(
     steps: readonly PlanStep[],
-    of: (step: PlanStep, record: NodeInput, releases: ReadonlyMap<string, string>) => Found | null,
+    resultOf: (
+      step: PlanStep,
+      record: NodeInput,
+      releases: ReadonlyMap<string, string>,
+    ) => Found | null,
   ) {
     const byKey = new Map(steps.map(step => [stepKey(step), step]))
     const releases = new Map<string, string>()
@@ -262,7 +266,7 @@ class LiveNodes implements LiveEffects {
           releases.set(`${record.cluster}/${name}`, version)
       if (record.kind !== 'Node') continue
       const step = byKey.get(recordKey(record))
-      const one = step ? of(step, record, releases) : null
+      const one = step ? resultOf(step, record, releases) : null
       if (one !== null) found.set(recordKey(record), one)
     }
     return found

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
-import { metNode } from '#judge/compare/delta/delta.ts'
+import { comparedNode } from '#judge/compare/delta/delta.ts'
 import { fillLimits, withReading } from '#judge/compare/history/fill.ts'
 import {
   mergedDay,
@@ -24,7 +24,7 @@ const fullSeries = (node: AuditedNode) =>
     return withReading(series, { ...node, at })
   }, null)
 const lineOf = (node: AuditedNode, rules: string[] = []) =>
-  nodeFacts(node, metNode(node), rules, '2026-11-21T05-00-00Z', fullSeries(node))
+  nodeFacts(node, comparedNode(node), rules, '2026-11-21T05-00-00Z', fullSeries(node))
 // A live audit of a fleet is among them.
 vi.setConfig({ testTimeout: 60_000 })
 

@@ -118,6 +118,8 @@ export interface FirstVictims {
   pods: (PodName & { rank: number })[]
   /** Number of pods with the rank of the first pod. */
   alike: number
+  /** The kubelet has no statistics of the first pods, as of those that have not started, and evicts them first. */
+  isUnmeasured?: true
 }
 
 export const imageGcFields = [

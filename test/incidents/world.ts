@@ -527,9 +527,9 @@ function nodeOf({ world, profile }: Scene): RawObject {
           )
           .map(condition => ({
             ...condition,
-            ...(world.pressureMinutes !== undefined && {
-              lastTransitionTime: before(world.pressureMinutes),
-            }),
+            ...(world.pressureMinutes !== undefined &&
+              (condition.type === 'DiskPressure' || condition.status === 'True') &&
+              condition.type !== 'Ready' && { lastTransitionTime: before(world.pressureMinutes) }),
             ...(world.silentMinutes !== undefined && {
               ...{ status: 'Unknown', reason: 'NodeStatusUnknown' },
               message: 'Kubelet stopped posting node status.',

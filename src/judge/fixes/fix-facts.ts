@@ -118,9 +118,13 @@ const imageWithShell = ({ status }: NodeSubject['node']): string | null =>
       ),
     ) ?? null
 
-/** By the kubelet's version: `v1.34.1+k3s1`. */
-const distributionOf = ({ kubeletVersion }: NodeSubject['identity']) =>
-  (['k3s', 'rke2'] as const).find(name => kubeletVersion?.includes(`+${name}`))
+/** By the kubelet's version, `v1.34.1+k3s1`, or by the provider: `k3s://name`. */
+const distributionOf = ({ identity, node }: Pick<NodeSubject, 'identity' | 'node'>) =>
+  (['k3s', 'rke2'] as const).find(
+    name =>
+      identity.kubeletVersion?.includes(`+${name}`) ||
+      node.spec?.providerID?.startsWith(`${name}://`),
+  )
 
 export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
@@ -143,7 +147,7 @@ export class FixFacts {
       shell: shell === undefined ? shellOf(identity) : shell,
       ...(shell === 'pod' && { providerId: subject.node.spec?.providerID }),
       ...(shellImage !== null && { shellImage }),
-      distribution: distributionOf(identity),
+      distribution: distributionOf(subject),
       isLeaving: isBeingRemoved(subject.node),
     })
     const group = groupKey(cluster, identity.group)

@@ -783,6 +783,18 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       'sudo crictl ps -a || sudo ctr -n k8s.io containers ls; if command -v docker; then sudo docker ps -a; fi',
     ),
   ),
+  'end-crash-loop': part('ask-owner', ({ action: { owner } }) => {
+    const pod = podOf(owner)
+    if (!pod || owner?.kind !== 'container') return []
+    const container = ['-c', clusterWord(owner.container), '--previous', '--tail=50']
+    return [readCommand('logs', '-n', pod.namespace, clusterWord(pod.pod), ...container)]
+  }),
+  // New nodes are made by what stands in the last folder.
+  'find-writer': readMoreStep(
+    readOnNode(
+      'systemctl cat kubelet; sudo ls -lR --full-time /etc/kubernetes /etc/eks; sudo grep -rl kubelet /var/lib/cloud/instance',
+    ),
+  ),
   'find-crash': readMoreStep(
     readOnNode(() => 'sudo coredumpctl list --no-pager | tail -n 20; sysctl kernel.core_pattern'),
   ),
@@ -872,7 +884,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'set',
     readOnNode(({ place = '' }) => `sysctl ${shellWord(place)}`),
   ),
-  'raise-process-limit': askingForPart,
+  // No program starts in the pod itself.
+  'raise-process-limit': part('ask-owner', readOnNode(threadsAndZombies)),
   'raise-volume-limit': asking,
   'read-again': readMoreStep(readsAgain),
   'read-devices': readMoreStep(

@@ -23,9 +23,10 @@ import {
 } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
-import { type NodeIdentity, placedWorkload } from '#model/input/record.ts'
+import { type NodeIdentity, placedWorkload, statusesOf } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
+  containerOwner,
   type FilesystemLedger,
   fullestOf,
   type HolderOwner,
@@ -389,7 +390,36 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   const { cause } = reason
   const { steps } = withSecondHolder(reason, subject)
   const sized = { ...reason, steps: steps.map(step => withSize(step, subject, cause)) }
-  return withOtherDisk(sized, subject, cause)
+  return withCrashLoop(withOtherDisk(sized, subject, cause), subject)
+}
+
+/** A container that starts again and again writes again what is deleted. */
+function withCrashLoop(reason: Reason, { pods }: DiskSubject): Reason {
+  const holder = podHolding(reason.cause)
+  const pod = holder && podOf(pods, holder)
+  const looping = pod
+    ? statusesOf(pod).find(
+        ({ name, state }) =>
+          state?.waiting?.reason === 'CrashLoopBackOff' &&
+          (holder.kind !== 'container' || holder.container === name),
+      )
+    : undefined
+  if (!pod || !looping || reason.cause.kind !== 'holder') return reason
+  const { name = '', restartCount = 0, lastState } = looping
+  const { reason: end, exitCode } = lastState?.terminated ?? {}
+  const last = end === undefined ? '' : `, the last end ${shorten(end, 60)} (exit code ${exitCode})`
+  const seen = `Container ${shorten(name, nameLength)} crash-loops: ${plural(restartCount, 'restart')}${last}.`
+  const { place } = reason.cause
+  const step = {
+    id: 'end-crash-loop' as const,
+    owner: containerOwner(pod, name),
+    ...(place !== null && { place }),
+  }
+  return {
+    ...reason,
+    steps: [step, ...reason.steps],
+    seen: reason.seen === undefined ? seen : `${seen} ${reason.seen}`,
+  }
 }
 
 /** Times the size of a full disk from which on another disk of the node is better than a larger one. */

@@ -170,7 +170,9 @@ function victimsIn(ranked: readonly RankedPod[], never: ReadonlySet<string>) {
       name: shorten(name, nameLength),
       rank,
     }))
-  return { pods, alike: order.filter(({ rank }) => rank === order[0]?.rank).length }
+  const first = order.filter(({ rank }) => rank === order[0]?.rank)
+  const isUnmeasured = first.length > 0 && first.every(({ usage }) => usage === null)
+  return { pods, alike: first.length, ...(isUnmeasured && { isUnmeasured }) }
 }
 
 const withoutImages = ({

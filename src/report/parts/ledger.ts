@@ -151,8 +151,15 @@ export function fillTexts(
   const isUnsure = unread !== undefined && unread !== largest && unread.highBytes > largest.lowBytes
   const amount = amountText(largest, language)
   if (!isUnsure) return [words.ledger.largest(holder, amount), ...most]
-  const used = language.bytes(disk!.usedBytes)
-  return [words.ledger.largestOf(holder, amount, used, amountText(unread, language)), ...most]
+  // Two bounds would add up to more than is used.
+  const [used, low, high] = [
+    language.bytes(disk!.usedBytes),
+    language.bytes(largest.lowBytes),
+    language.bytes(largest.highBytes),
+  ]
+  const range = low === high ? amount : words.ledger.between(low, high)
+  const rest = unread.lowBytes === unread.highBytes ? language.bytes(unread.highBytes) : null
+  return [words.ledger.largestOf(holder, range, used, rest), ...most]
 }
 
 /** The disk whose inodes run out. Undefined: no threshold of inodes is met, or one of bytes comes first. */

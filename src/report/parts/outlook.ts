@@ -401,14 +401,12 @@ function victimsText(
     line(`${namespace}/${name}`, nameLimit),
   )
   if (first === undefined) return words.noVictim
-  if (group.alike > 1)
-    return words.oneOf(
-      group.alike,
-      all.list([
-        ...[first, ...rest].slice(0, group.alike),
-        ...(group.alike > group.pods.length ? ['…'] : []),
-      ]),
-    )
+  const alike = all.list([
+    ...[first, ...rest].slice(0, group.alike),
+    ...(group.alike > group.pods.length ? ['…'] : []),
+  ])
+  if (group.isUnmeasured) return words.unmeasured(group.alike, alike)
+  if (group.alike > 1) return words.oneOf(group.alike, alike)
   return rest.length === 0 ? first : words.andThen(first, rest)
 }
 

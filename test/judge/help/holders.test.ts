@@ -501,6 +501,31 @@ it.each([
   expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
 })
 
+it('ends the crash loop of a pod before what it wrote is deleted', () => {
+  const { owner, ...rest } = part('host-path', 'api', 60)
+  const held = { ...rest, owner, place: '/var/lib/rook' } as HolderPart
+  const subject = exampleSubject({ held: { 'host-path': 60 } })
+  const ledger = { ...subject.ledger!, parts: [held] }
+  const { namespace, pod: name } = owner as { namespace: string; pod: string }
+  const stepsIn = (reason: string) => {
+    const terminated = { reason: 'Error', exitCode: 134 }
+    const status = { name: 'app', restartCount: 480, state: { waiting: { reason } } }
+    const pods = [
+      {
+        metadata: { namespace, name },
+        status: { containerStatuses: [{ ...status, lastState: { terminated } }] },
+      },
+    ]
+    const found = diskReason({ ...subject, ledger, pods }, 'nodefs.available')
+    return { first: found?.steps[0], seen: found?.seen }
+  }
+  expect(stepsIn('CrashLoopBackOff')).toMatchObject({
+    first: { id: 'end-crash-loop', owner: { container: 'app' }, place: '/var/lib/rook' },
+    seen: 'Container app crash-loops: 480 restarts, the last end Error (exit code 134).',
+  })
+  expect(stepsIn('ImagePullBackOff').first?.id).not.toBe('end-crash-loop')
+})
+
 it('has the checkpoints of containers deleted, and other folders of the kubelet looked at', () => {
   const stepsAt = (place: string) => {
     const subject = exampleSubject({ held: { kubelet: 60 } })

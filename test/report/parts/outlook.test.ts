@@ -96,6 +96,16 @@ it('calls pods unread only if no order of eviction is known', () => {
   expect(rowOf([{ signal: 'memory.available', pods, alike: 1 }])).toMatch(/unknown(?!:)/)
 })
 
+it('marks pods that go first because they have no statistics', () => {
+  const pods = ['kiosk', 'helm'].map(name => ({ namespace: 'apps', name, rank: 0 }))
+  const firstVictims: FirstVictims[] = (['nodefs.available', 'imagefs.available'] as const).map(
+    signal => ({ signal, pods, alike: 2, isUnmeasured: true }),
+  )
+  const node = auditedNode('n1', sharedDisk(95), { firstVictims })
+  const { first } = outlookView(quietReport([node]), english).rows[0]!
+  expect(first?.text).toContain('any of 2 pods of the same rank (apps/kiosk, apps/helm), without')
+})
+
 /** Process ids that are left of 1,000, with or without a threshold. */
 function withPids(left: number, value?: string) {
   const prediction = sharedDisk(40)

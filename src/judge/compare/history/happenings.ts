@@ -82,14 +82,17 @@ const fromEvents = (events: readonly NodeEvent[], node: string, at: string): Hap
     return [happening(lastTime ?? at, what, subject, message)]
   })
 
-/** Conditions that changed while the node joined are no news. */
+/** Conditions that changed while the node joined are no news. A node that was silent comes back with all conditions at one time: no pressure ended. */
 function fromConditions({ node }: NodeInput, at: string): Happening[] {
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
   const joinedMs = Date.parse(node.metadata?.creationTimestamp ?? '') + joiningMs
   return (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) => {
     const isNews =
       watchedConditions.has(type) && isWithinWindow(lastTransitionTime ?? null, at, windowMs)
     if (!isNews || lastTransitionTime === undefined) return []
     if (Date.parse(lastTransitionTime) <= joinedMs) return []
+    const isBack = type !== 'Ready' && lastTransitionTime === ready?.lastTransitionTime
+    if (isBack && status === 'False') return []
     const now = status === 'True' || status === 'False' ? status : 'Unknown'
     // Of a node that is silent, the condition Ready says it.
     if (now === 'Unknown' && type !== 'Ready') return []

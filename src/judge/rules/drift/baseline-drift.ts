@@ -65,7 +65,8 @@ export const baselineDrift = contextRule({
   family: 'drift',
   severity: 'medium',
   cause: settingIn('declaration', 'baseline'),
-  steps: ['replace-node'],
+  // Most peers have them: what made the nodes may write them on new ones.
+  steps: ['find-writer'],
   needs: ['configuration'],
   policy: ['baseline'],
   title: 'Nodes run with other kubelet settings than they are meant to',

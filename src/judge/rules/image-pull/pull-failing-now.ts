@@ -169,7 +169,8 @@ function waitingFailing(
   const isGone = why !== null && ofGone.has(why)
   const isLost = isGcDue && isUnreachable(why)
   const alike = waiting.filter(one => causeOf(one) === why)
-  const images = [...new Set(alike.map(one => one.image))]
+  const sandboxes = isUnreachable(why) ? unreachableSandboxes(failures) : []
+  const images = [...new Set([...sandboxes, ...alike.map(one => one.image)])]
   const remedy = remedyFor(why, first.image, first, images)
   // A new release may never have been on the node.
   const wasHere = alike.every(one => one.hasRun || isNeverPulled(one))
@@ -230,6 +231,12 @@ const ofImages: ReadonlySet<StepActionId> = new Set(['prune-images', 'set-fields
 /** Whether a copy that the node keeps would not have helped, or would hide what has to be mended. */
 const isElsewhere = (why: PullCause) =>
   why === 'registry error (5xx)' || why === 'certificate (x509)' || why === 'invalid name'
+
+/** No new pod starts without such an image. */
+const unreachableSandboxes = (failures: readonly PullFailure[]) =>
+  failures.flatMap(one =>
+    one.isOfSandbox && !one.isPulledSince && isUnreachable(one.cause) ? (one.image ?? []) : [],
+  )
 
 const isUnreachable = (why: PullCause | null) => why === 'out of reach' || why === 'timeout'
 

@@ -40,7 +40,8 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import { podName } from '#judge/text.ts'
+import type { NodeEvent } from '#judge/subject/node-subject.ts'
+import { podName, shortPodName } from '#judge/text.ts'
 import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
 import { podOwner } from '#model/prediction.ts'
 
@@ -148,7 +149,7 @@ export const noSpaceElsewhere = contextRule({
         steps: [{ id: 'read-limits', variant: 'pool' } as const, { id: 'replace-node' as const }],
       }),
       ...seenFirst(
-        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}${note}. No disk that the kubelet reports is full: the fullest has ${bytes(disks.leastBytes)} and inodes free.${logs}`,
+        `The runtime fails at ${plural(pods.size, 'pod')}, the first ${shorten(first, 300)}: "${error}"${place === undefined ? '' : ` in ${shorten(place, 200)}`}${note}. No disk that the kubelet reports is full: the fullest has ${bytes(disks.leastBytes)} and inodes free.${logs}${probeText(refused)}`,
         effect,
       ),
       evidence: lines(
@@ -162,6 +163,20 @@ export const noSpaceElsewhere = contextRule({
   },
 })
 
+/** The runtime keeps a log of each command that it starts in a container, below /run: a probe starts one each time. Empty: no probe fails there. Source: opencontainers/runc#3253 */
+function probeText(refused: readonly NodeEvent[]): string {
+  const probes = refused.filter(({ reason, message }) => {
+    const place = placeWithoutSpace(message)
+    return reason === 'Unhealthy' && place !== null && inMemory.test(place)
+  })
+  const [most] = probes.toSorted((a, b) => b.count - a.count)
+  return most?.pod == null
+    ? ''
+    : ` The exec probe of ${shortPodName(most.pod)} fails there (${plural(most.count, 'time')}): the logs of its runs may fill it.`
+}
+
+const inMemory = /^\/(?:(?:var\/)?run|dev\/shm)(?=\/|$)/
+
 /** Of a path: a filesystem in memory, or one that may be no disk of the kubelet. */
 function placeDetails(place: string | undefined, logBytes: number) {
   const plain = {
@@ -170,7 +185,7 @@ function placeDetails(place: string | undefined, logBytes: number) {
       'Another limit of the node is reached: nothing that frees space on these disks ends it.',
   }
   if (place === undefined || ofReportedDisk.test(place)) return plain
-  const memory = /^\/(?:(?:var\/)?run|dev\/shm)(?=\/|$)/.exec(place)?.[0]
+  const memory = inMemory.exec(place)?.[0]
   if (memory !== undefined)
     return {
       ...plain,

@@ -2,6 +2,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { engineMutants } from './mutants/engine.ts'
+import { securityMutants } from './mutants/security.ts'
 
 const stages = [
   'discover',
@@ -466,3 +468,10 @@ describe('the habits', () => {
     ).toEqual([])
   })
 })
+
+it.each([...securityMutants, ...engineMutants])(
+  'the mutant of $file finds its line once: $line',
+  ({ file, line }) => {
+    expect(readFileSync(file, 'utf8').split(line)).toHaveLength(2)
+  },
+)

@@ -30,6 +30,11 @@ export const firstLines = (lines: readonly string[], most: number, more = 'more'
 export const firstReasons = (reasons: readonly string[], most: number) =>
   firstLines(reasons, most).join('; ')
 
+/** A DNS subdomain, as the names of most Kubernetes objects are. */
+export const isDnsName = (name: string) =>
+  name.length <= 253 &&
+  /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
+
 /** Whether a name matches a pattern. `*` matches any characters; all others are literal. */
 export function matchesGlob(pattern: string, name: string) {
   const [head = '', ...rest] = pattern.split('*')

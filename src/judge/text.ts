@@ -11,7 +11,8 @@ export const nameLength = 253
 const valueLength = 400
 
 const isPlain = /^[ -~]*$/
-const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+/** Fillers of Hangul and an empty Braille pattern are blank, and letters or signs by their category. */
+const unprintable = /[[\p{Cc}\p{Cf}\p{Z}\u115f\u1160\u2800\u3164\uffa0]--[ ]]+/gv
 
 /** `text` cut to `maxLength` UTF-16 units, with control and direction characters as blanks. */
 export function shorten(text: string, maxLength = valueLength) {
@@ -26,6 +27,9 @@ export function shortenMiddle(text: string, maxLength: number) {
   const head = Math.ceil((maxLength - 3) / 3)
   return shorten(`${text.slice(0, head)}...${text.slice(head + 3 - maxLength)}`, maxLength)
 }
+
+/** Words of others with their addresses broken, so that no program makes links of them: `https[:]//example.com`. */
+export const unlinked = (text: string) => text.replace(/(https?|ftp):\/\//gi, '$1[:]//')
 
 /** Whether all characters are visible and in their written order. */
 export const isPrintable = (text: string) => text.search(unprintable) < 0

@@ -547,6 +547,9 @@ export type StepSite = Pick<
   'owner' | 'place' | 'source' | 'bytes' | 'usdPerMonth' | 'most'
 >
 
+/** Names that the text of a step shows. */
+export const mostNames = 3
+
 /** What to do, with its values. */
 export interface StepAction {
   id: StepActionId

@@ -9,13 +9,14 @@ import { utcMinute, wrap } from '#base/text.ts'
 import { englishCatalogue } from './languages/messages.ts'
 
 /**
- * Control and format characters (bidi overrides, zero-width spaces), line separators and lone
- * surrogates. The joiner in emoji is excluded.
+ * Control and format characters (bidi overrides, zero-width spaces), line separators, lone
+ * surrogates, and letters and signs without a shape (fillers of Hangul, an empty Braille pattern). The joiner in emoji is excluded.
  */
-const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d]]/gv
-const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d\n\t]]/gv
+const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]--[\u200d]]/gv
+const invisibleButLineBreaks =
+  /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]--[\u200d\n\t]]/gv
 /** Invisible characters and whitespace. A run of them becomes one space, but a single no-break space stays. */
-const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gv
+const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s\u115f\u1160\u2800\u3164\uffa0]+/gv
 
 const codePointName = (character: string) =>
   `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`

@@ -42,12 +42,9 @@ const event = (
   reason: string,
   about: RawObject = { kind: 'Node', name: 'n' },
   message = '',
+  namespace = 'default',
 ): RawObject => ({
-  metadata: {
-    name: `e.${String(index).padStart(6, '0')}`,
-    namespace: 'default',
-    uid: `u-${index}`,
-  },
+  metadata: { name: `e.${String(index).padStart(6, '0')}`, namespace, uid: `u-${index}` },
   involvedObject: about,
   reason,
   message,
@@ -63,6 +60,7 @@ describe('events', () => {
   it('are those that tell of GC, eviction, pulls and memory, of nodes and pods', async () => {
     const told = [
       event(1, 'FreeDiskSpaceFailed'),
+      event(0, 'FreeDiskSpaceFailed', { kind: 'Node', name: 'n', namespace: 'evil' }, '', 'evil'),
       event(2, 'FreeDiskSpaceFailed', pod),
       event(3, 'Evicted', pod),
       event(4, 'BackOff', pod, 'Back-off pulling image "x"'),

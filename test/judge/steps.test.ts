@@ -194,6 +194,23 @@ it.each([
   expect(commandsIn(steps).join(' ')).toMatch(command)
 })
 
+it.each([
+  [0, false],
+  [3, true],
+  [4, false],
+])(
+  'drains with --force only if the step names all of %i pods without a controller',
+  (count, isForced) => {
+    const pods = Array.from({ length: count }, (_, index) => `shop/${index}`)
+    const steps = stepsOf(
+      finding,
+      [{ id: 'drain', lost: { pods, data: [] } }],
+      on({ node: machine }),
+    )
+    expect(commandsIn(steps).join(' ').includes('--force')).toBe(isForced)
+  },
+)
+
 const commandsOn = (id: StepActionId, more: Partial<StepNode>, place?: string) =>
   commandsIn(stepsOf(finding, [{ id, place }], on({ node: { ...node, ...more } }))).join('\n')
 

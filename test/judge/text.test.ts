@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bytes, percent, plural, shorten, span } from '#judge/text.ts'
+import { bytes, isPrintable, percent, plural, shorten, span, unlinked } from '#judge/text.ts'
 
 describe('bounded', () => {
   it.each([
@@ -8,9 +8,24 @@ describe('bounded', () => {
     ['longer than ten', 10, 'longer ...'],
     ['a\nb\u0007c\u202ed', 20, 'a b c d'],
     ['\ud83d', 20, '\ufffd'],
+    ['a\u00a0b\u2003c\u2800\u3164d\u115f\u1160\uffa0e', 20, 'a b c d e'],
   ])('shows %j within %i as %j', (text, length, shown) => {
     expect(shorten(text, length)).toBe(shown)
   })
+})
+
+it.each(['a\u202eb', 'a\u00a0b', 'a\u3000b', 'a\u2800', 'a\u3164', 'a\u115f'])(
+  'finds what hides in %j',
+  text => {
+    expect(isPrintable(text)).toBe(false)
+    expect(isPrintable('a b 결제')).toBe(true)
+  },
+)
+
+it('leaves no address that a mail program makes a link of', () => {
+  expect(unlinked('see HTTPS://a.example/x, xhttp://b')).toBe(
+    'see HTTPS[:]//a.example/x, xhttp[:]//b',
+  )
 })
 
 it.each([

@@ -78,7 +78,11 @@ const rows: Record<string, Row[]> = {
     ],
   ],
   'src/remediate/run/session.ts': [
-    ['if (await store.wasWritten(key)) throw', 'if (key === "") throw', 'remediate/auto-approve'],
+    [
+      'if (!(await store.wasWritten(key))) return null',
+      'if (key !== "") return null',
+      'remediate/auto-approve',
+    ],
   ],
   'src/pipeline/remediation/plan/step-now.ts': [
     ['isPulledFrom(planned, found.source)', 'found', 'pipeline/step-now'],
@@ -114,7 +118,7 @@ const rows: Record<string, Row[]> = {
       'collect/inspect',
       'collect/whole-answer',
     ],
-    ['if (instanceId !== asked)', 'if (asked === "")', 'collect/inspect'],
+    ['if (instanceId !== sentTo)', 'if (sentTo === "")', 'collect/inspect'],
   ],
   'src/discover/discover.ts': [
     ["new URL(server).protocol !== 'https:'", 'server === ""', 'discover/endpoint'],
@@ -198,7 +202,7 @@ const rows: Record<string, Row[]> = {
   'src/base/redaction/command-secrets.ts': [
     ['found.length === mostArguments', 'found.length === 1', 'base/redaction/redact'],
   ],
-  'src/cli/policy.ts': [['if (wide !== undefined)', 'if (wide === null)', 'cli/policy-commands']],
+  'src/cli/policy.ts': [['if (wide)', 'if (wide === null)', 'cli/policy-commands']],
   'src/clients/kubernetes/kubeconfig.ts': [
     ['if (wanted.length > mostContexts)', 'if (file === "")', 'clients/kubernetes/kubeconfig'],
     ['values.length > mostKeys', 'file === ""', 'clients/kubernetes/kubeconfig'],
@@ -252,6 +256,26 @@ const rows: Record<string, Row[]> = {
     ["name.trim().split(' as ')[0] ?? ''", 'name.trim()', 'architecture'],
     ['CST|default)$/', 'CST)$/', 'architecture'],
   ],
+  'src/judge/subject/node-subject.ts': [
+    ['? isNamespaceOfNodeEvents(namespace)', '? true', 'judge/subject/node-subject-cluster'],
+    ['subject.namespace === namespace &&', '', 'judge/subject/node-subject-cluster'],
+    ['return isGone && isByKubelet', 'return isByKubelet', 'judge/subject/node-subject-cluster'],
+    ['return isGone && isByKubelet', 'return isGone', 'judge/subject/node-subject-cluster'],
+  ],
+  'src/collect/collectors/cluster.ts': [
+    ["kind !== 'Node' || isNamespaceOfNodeEvents(namespace)", 'true', 'collect/objects'],
+  ],
+  'src/model/input/record.ts': [
+    [
+      'controller === true && /^[A-Za-z]\\w{0,62}$/.test(kind) && isDnsName(name)',
+      'controller === true',
+      'model/input/controller',
+    ],
+  ],
+  'src/judge/help/host-mounts.ts': [
+    ["? 'a path with odd characters'", '? place', 'judge/help/host-mounts'],
+  ],
+  'src/judge/fixes/steps.ts': [[' && lost.pods.length <= mostNames', '', 'judge/steps']],
   'src/judge/text.ts': [
     [
       'export function shorten(text',

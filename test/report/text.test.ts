@@ -11,6 +11,7 @@ describe('shownLine', () => {
     expect(shownLine('a\u202eb\u200bc\u0000d\ud800', 80)).toBe(
       'a<U+202E>b<U+200B>c<U+0000>d<U+D800>',
     )
+    expect(shownLine('a\u2800b\u3164c', 80)).toBe('a<U+2800>b<U+3164>c')
   })
   it('puts lines into one', () => expect(shownLine('a\r\n\t\u2028b', 80)).toBe('a b'))
   it.each([

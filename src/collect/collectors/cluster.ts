@@ -18,7 +18,12 @@ import {
   volumesResource,
 } from '#facts/aws/cluster-resources.ts'
 import { type CustomResource, nodeClasses } from '#facts/eks/node-classes.ts'
-import { eventsKeptPerReason, isReadByRules, routineReasons } from '#facts/kubelet/event-reasons.ts'
+import {
+  eventsKeptPerReason,
+  isNamespaceOfNodeEvents,
+  isReadByRules,
+  routineReasons,
+} from '#facts/kubelet/event-reasons.ts'
 import { versionPath, versionResource } from '#facts/kubernetes/discovery.ts'
 import {
   type GarbageResource,
@@ -228,8 +233,13 @@ export const events: ClusterCollector = {
   },
 }
 
-function isEventRead({ reason, message, involvedObject }: RawObject) {
-  return isReadByRules(reason, isRawObject(involvedObject) ? involvedObject.kind : null, message)
+/** Others could fill the number that is kept. */
+function isEventRead({ metadata, reason, message, involvedObject }: RawObject) {
+  const kind = isRawObject(involvedObject) ? involvedObject.kind : null
+  const namespace = isRawObject(metadata) ? metadata.namespace : null
+  return (
+    (kind !== 'Node' || isNamespaceOfNodeEvents(namespace)) && isReadByRules(reason, kind, message)
+  )
 }
 
 /** They limit how many pods may be down at once. A plan names budgets that allow none. */

@@ -86,6 +86,13 @@ const meant: Readonly<Record<string, RegExp>> = {
   Pulled: /^Successfully pulled/,
 }
 
+/** Components write events of nodes there. Sources: client-go tools/record/event.go makeEvent; pkg/apis/core/validation/events.go */
+export const isNamespaceOfNodeEvents = (namespace: unknown): boolean =>
+  namespace === 'default' || namespace === 'kube-system'
+
+/** No rule reads an event of a pod with it. */
+export const isReasonOfNodes = (reason: unknown): boolean => nodeReasons.has(reason)
+
 /** Whether a rule may read an event with this reason about this kind of object. */
 export function isReadByRules(reason: unknown, kind: unknown, message: unknown): boolean {
   if (kind === 'Node')

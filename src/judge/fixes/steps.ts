@@ -2,18 +2,19 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { shellWord } from '#base/text.ts'
+import { isDnsName, shellWord } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { logFolder } from '#facts/host-folders.ts'
 import { aws, type Command, clusterWord, kubectl, readCommand } from '#judge/garbage/kubectl.ts'
 import { isPrintable } from '#judge/text.ts'
-import type {
-  CommandEffect,
-  Finding,
-  Step,
-  StepAction,
-  StepActionId,
-  StepCommand,
+import {
+  type CommandEffect,
+  type Finding,
+  mostNames,
+  type Step,
+  type StepAction,
+  type StepActionId,
+  type StepCommand,
 } from '#model/finding.ts'
 import { isNodeGroup, type NodeOwner, parseWorkload } from '#model/input/record.ts'
 import type { HolderOwner } from '#model/prediction.ts'
@@ -68,10 +69,6 @@ interface Doing extends Pick<Step, 'kind' | 'ends' | 'disturbs'> {
 }
 
 const longestCommand = 2000
-
-const isDnsName = (name: string) =>
-  name.length <= 253 &&
-  /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
 
 /** @param actions null: to set the fields of the fix, or the advice of the rule if there are none */
 export function stepsOf(
@@ -363,7 +360,7 @@ const readUsage =
 
 const cordon = ({ node }: OnNode): Command => ['changes', kubectl('cordon', clusterWord(node.name))]
 /**
- * It cordons the node first. Without --force it refuses pods that have no controller: only a step that names them may delete them. It would wait
+ * It cordons the node first. Without --force it refuses pods that have no controller: only a step that names all of them may delete them. It would wait
  * forever for the pod whose processes the reboot ends. Where no pod has emptyDir data, it may delete none that comes later.
  */
 const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
@@ -372,7 +369,7 @@ const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
     clusterWord(node.name),
     '--ignore-daemonsets',
     ...(lost?.data.length === 0 ? [] : ['--delete-emptydir-data']),
-    ...(lost && lost.pods.length > 0 ? ['--force'] : []),
+    ...(lost && lost.pods.length > 0 && lost.pods.length <= mostNames ? ['--force'] : []),
     ...(id === 'reboot' && owner ? ['--skip-wait-for-delete-timeout=60'] : []),
   )
 const podsOfNode = ({ node }: OnNode) =>

@@ -41,14 +41,23 @@ export function drainStep({ pods }: { pods: readonly KubernetesPod[] | null }): 
   )
   const hasData = ({ spec }: KubernetesPod) =>
     spec?.volumes?.some(({ emptyDir }) => emptyDir && emptyDir.medium !== 'Memory') === true
-  const podNames = (some: KubernetesPod[]) => some.map(({ metadata }) => shortPodName(metadata))
+  const podNames = (some: KubernetesPod[]) =>
+    onePerNamespaceFirst(some)
+      .map(({ metadata }) => shortPodName(metadata))
+      .slice(0, mostLosses)
   return {
     id: 'drain',
     lost: {
-      pods: podNames(moved.filter(pod => controllerOf(pod) === null)).slice(0, mostLosses),
-      data: podNames(moved.filter(hasData)).slice(0, mostLosses),
+      pods: podNames(moved.filter(pod => controllerOf(pod) === null)),
+      data: podNames(moved.filter(hasData)),
     },
   }
+}
+
+/** A text names a few of them: many pods of one namespace hide no pod of another. */
+function onePerNamespaceFirst(pods: KubernetesPod[]): KubernetesPod[] {
+  const groups = [...Map.groupBy(pods, ({ metadata }) => metadata?.namespace).values()]
+  return [...groups.flatMap(([first]) => first ?? []), ...groups.flatMap(group => group.slice(1))]
 }
 
 /* What uses most of something that the kubelet's statistics count. */

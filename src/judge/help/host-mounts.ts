@@ -36,11 +36,17 @@ function* writableParts({ pods, summary, filesystems }: Mounting): Generator<Mou
   }
 }
 
+/** The author of a pod chooses its hostPath: other characters could say anything in a report. */
+const shownPlace = ({ place, isFolder }: Mount) =>
+  isFolder && (!/^\/[\w./@:+~-]{0,99}$/.test(place) || place.includes('//'))
+    ? 'a path with odd characters'
+    : place
+
 /** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. */
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
   const mounts = new Set<string>()
   for (const mount of writableParts(subject)) {
-    if (isShown(mount)) mounts.add(`${mount.place} (${mount.workload})`)
+    if (isShown(mount)) mounts.add(`${shownPlace(mount)} (${mount.workload})`)
     if (mounts.size >= shown) break
   }
   return [...mounts]

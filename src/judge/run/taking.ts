@@ -124,7 +124,7 @@ export class Taken {
     const state = this.counts.cluster(cluster)
     state.coverage.nodes++
     state.coverage[coverage]++
-    state.facts.owners.take(input.pods ?? [])
+    state.facts.takePods(input.pods ?? [])
     if (isImageListCut(subject))
       state.coverage.cutImageLists = (state.coverage.cutImageLists ?? 0) + 1
     this.fixFacts.take(subject)

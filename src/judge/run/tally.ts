@@ -29,6 +29,7 @@ import {
   shorten,
   silence,
 } from '#judge/rule.ts'
+import { unlinked } from '#judge/text.ts'
 import type {
   Cause,
   EvidenceKind,
@@ -378,6 +379,9 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
   return [...main.value.failing.evidence, ...differing, ...rest]
 }
 
+/** Their values may be words of pods and of whoever writes events. */
+const quotesOthers: ReadonlySet<EvidenceKind> = new Set(['event', 'node', 'object'])
+
 export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
   failing: Kind & { fix?: Failing['fix'] },
 ): Kind {
@@ -385,13 +389,13 @@ export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(
   const hidden = evidence.length - evidenceLimit
   return {
     ...failing,
-    consequence: shorten(consequence, consequenceLength),
-    ...(seen !== undefined && { seen: shorten(seen) }),
+    consequence: unlinked(shorten(consequence, consequenceLength)),
+    ...(seen !== undefined && { seen: unlinked(shorten(seen)) }),
     evidence: lines(
       ...evidence
         .slice(0, evidenceLimit)
         .map(({ kind, what, value, bytes }) => ({
-          ...line(kind, shorten(what), value),
+          ...line(kind, shorten(what), quotesOthers.has(kind) ? unlinked(value) : value),
           ...(bytes !== undefined && { bytes }),
         })),
       hidden > 0 && line('omitted', 'not shown', plural(hidden, 'further line')),

@@ -1,4 +1,5 @@
 import { by } from '#base/text.ts'
+import { isNamespaceOfNodeEvents, isReasonOfNodes } from '#facts/kubelet/event-reasons.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { reasonsWithoutNode } from '#facts/kubernetes/volume-events.ts'
@@ -195,6 +196,14 @@ export interface NodeContext extends ClusterContext {
   growth(): NodeGrowth
 }
 
+/** An event where its writer says that it happened: on a node, or at a pod (`namespace/name`) that has none. */
+interface PlacedEvent {
+  place: string
+  uid: string
+  isByKubelet: boolean
+  event: NodeEvent
+}
+
 /** Longest message of an event. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */
 const messageLength = 1024
 
@@ -205,12 +214,14 @@ export class ClusterFacts implements ClusterContext {
   readonly #errors = new ReadErrors()
   readonly #objects = new Map<string, object[]>()
   readonly #waitingPods: KubernetesPod[] = []
-  readonly owners = new PodOwners()
+  readonly #owners = new PodOwners()
+  /** Where the pods of the cluster are, by `namespace/name`. */
+  readonly #pods = new Map<string, { node: string; uid: string | undefined }>()
   /** Folders of nodes, by `namespace/claim`. */
   readonly #dnsNames = new Map<string, string>()
   readonly #localFolders = new Map<string, string>()
   #hasEvents = false
-  readonly #events = new Map<string, Map<string, NodeEvent>>()
+  readonly #events = new Map<string, Map<string, PlacedEvent>>()
   /** The last results are kept, because all rules request the same node one after the other. */
   readonly #eventsByNode = new Map<string, readonly NodeEvent[]>()
 
@@ -228,7 +239,7 @@ export class ClusterFacts implements ClusterContext {
       this.#hasEvents = true
       for (const item of items) this.#takeEvent(item)
     } else if (resource === podResource.resource) {
-      this.owners.take(items as KubernetesPod[])
+      this.takePods(items as KubernetesPod[])
       for (const pod of items as KubernetesPod[])
         if (pod.status?.phase === 'Pending' && !pod.spec?.nodeName) this.#waitingPods.push(pod)
     } else if (resource === 'persistentvolumes') {
@@ -244,6 +255,13 @@ export class ClusterFacts implements ClusterContext {
       if (known) for (const item of items) known.push(item)
       else this.#objects.set(resource, [...items])
     }
+  }
+
+  takePods(pods: readonly KubernetesPod[]): void {
+    this.#owners.take(pods)
+    for (const { metadata, spec } of pods)
+      this.#pods.set(podName(metadata), { node: spec?.nodeName ?? '', uid: metadata?.uid })
+    this.#eventsByNode.clear()
   }
 
   /** The host name that EC2 gave the instance. Undefined: not read. */
@@ -282,7 +300,7 @@ export class ClusterFacts implements ClusterContext {
       launchTemplates,
       events: this.#hasEvents ? this.#eventsOf(node) : null,
       podEvents: pod => this.#eventsOf(pod),
-      ownerOfName: (namespace, pod) => this.owners.find(namespace, pod),
+      ownerOfName: (namespace, pod) => this.#owners.find(namespace, pod),
       localFolder: (namespace, name) =>
         this.#localFolders.get(podName({ namespace, name })) ?? null,
       waitingPods: this.#waitingPods,
@@ -292,24 +310,41 @@ export class ClusterFacts implements ClusterContext {
     }
   }
 
-  #eventsOf(node: string): readonly NodeEvent[] {
+  #eventsOf(place: string): readonly NodeEvent[] {
     const known =
-      this.#eventsByNode.get(node) ?? mergeEvents([...(this.#events.get(node)?.values() ?? [])])
-    this.#eventsByNode.set(node, known)
+      this.#eventsByNode.get(place) ??
+      mergeEvents(
+        [...(this.#events.get(place)?.values() ?? [])]
+          .filter(placed => this.#isCredible(placed))
+          .map(({ event }) => event),
+      )
+    this.#eventsByNode.set(place, known)
     return known
+  }
+
+  /** Whoever may create events in a namespace may name any node as their source. The pod says where it is; of one that is gone, only its events are left. */
+  #isCredible({ place, isByKubelet, event: { pod } }: PlacedEvent) {
+    if (pod === null) return true
+    const name = podName(pod)
+    if (place.includes('/')) return place === name
+    const now = this.#pods.get(name)
+    if (now?.node === place) return true
+    // A pod of a StatefulSet has the name of its predecessor, which may have been on this node.
+    const isGone = !now || (pod.uid !== undefined && pod.uid !== now.uid)
+    return isGone && isByKubelet
   }
 
   /** An event may arrive twice, on two pages or in both API forms. It counts once, in its latest state. */
   #takeEvent(item: KubernetesEvent) {
-    const found = nodeEvent(item)
+    const found = placedEvent(item)
     if (!found) return
-    const { node, uid, event } = found
-    const events = this.#events.get(node) ?? new Map<string, NodeEvent>()
+    const { place, uid, event } = found
+    const events = this.#events.get(place) ?? new Map<string, PlacedEvent>()
     const key = uid || JSON.stringify(event)
     const known = events.get(key)
-    if (!known || byAge(event, known) > 0) events.set(key, event)
-    this.#events.set(node, events)
-    this.#eventsByNode.delete(node)
+    if (!known || byAge(event, known.event) > 0) events.set(key, found)
+    this.#events.set(place, events)
+    this.#eventsByNode.delete(place)
   }
 }
 
@@ -340,15 +375,23 @@ function mergeEvents(events: NodeEvent[]): NodeEvent[] {
 
 const eventResources: ReadonlySet<string> = new Set(['events', 'events.events.k8s.io'])
 
-/** Null: the event is about neither a node nor a pod. The kubelet names itself as source host or as reporting instance. Where no node is named, the pod stands for it. */
-function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: NodeEvent } | null {
+/**
+ * Null: the event is about neither a node nor a pod, or no component writes it there. The kubelet names itself as source host or as reporting
+ * instance. Where no node is named, the pod stands for it.
+ */
+function placedEvent(item: KubernetesEvent): PlacedEvent | null {
   const subject = item.involvedObject ?? item.regarding ?? {}
+  const { namespace, uid = '' } = item.metadata ?? {}
   const isOfNode = subject.kind === 'Node'
-  if (!isOfNode && subject.kind !== 'Pod') return null
-  const host = (item.source ?? item.deprecatedSource)?.host || item.reportingInstance
-  const placed = reasonsWithoutNode.has(item.reason) ? podName(subject) : host
-  const node = isOfNode ? subject.name : placed
-  if (!node) return null
+  const isWritten = isOfNode
+    ? isNamespaceOfNodeEvents(namespace)
+    : subject.kind === 'Pod' && subject.namespace === namespace && !isReasonOfNodes(item.reason)
+  if (!isWritten) return null
+  const { component, host } = item.source ?? item.deprecatedSource ?? {}
+  const reporter = host || item.reportingInstance
+  const placed = reasonsWithoutNode.has(item.reason) ? podName(subject) : reporter
+  const place = isOfNode ? subject.name : placed
+  if (!place) return null
   const times = [
     ...[item.firstTimestamp, item.deprecatedFirstTimestamp, item.eventTime],
     ...[item.lastTimestamp, item.deprecatedLastTimestamp, item.series?.lastObservedTime],
@@ -364,7 +407,7 @@ function nodeEvent(item: KubernetesEvent): { node: string; uid: string; event: N
     firstTime: times[0] ?? null,
     lastTime: times.at(-1) ?? null,
   }
-  return { node, uid: item.metadata?.uid ?? '', event }
+  return { place, uid, isByKubelet: component === 'kubelet', event }
 }
 
 const podOf = ({ namespace = '', name = '', uid = '' }: InvolvedObject) => ({

@@ -5,7 +5,7 @@
 
 import type * as api from '@kubernetes/client-node'
 import type { RawObject } from '#base/raw-object.ts'
-import { matchesGlob } from '#base/text.ts'
+import { isDnsName, matchesGlob } from '#base/text.ts'
 import type { RunningConfiguration } from '#model/kubelet/configuration.ts'
 import type { Host, Item, Runtime } from './inspection.ts'
 import { list, type Shaped, type ShapeOf, text } from './shape.ts'
@@ -173,9 +173,15 @@ export type ReplicaSet = Json<api.V1ReplicaSet>
 export type ServerVersion = Json<api.VersionInfo> & ClusterObject
 export type StatefulSet = Json<api.V1StatefulSet>
 
-/** The owner that starts a pod again: its controller, or its node if it is a mirror pod. */
+/**
+ * The owner that starts a pod again: its controller, or its node if it is a mirror pod. The API server checks neither kind nor name: who makes the
+ * pod could write any words there.
+ */
 export const controllerReferenceOf = ({ metadata }: KubernetesPod): ObjectReference | undefined =>
-  metadata?.ownerReferences?.find(({ controller }) => controller === true)
+  metadata?.ownerReferences?.find(
+    ({ controller, kind = '', name = '' }) =>
+      controller === true && /^[A-Za-z]\w{0,62}$/.test(kind) && isDnsName(name),
+  )
 
 /** @param workload `Kind name`, as `controllerOf` writes it */
 export function parseWorkload(workload: string) {
@@ -197,7 +203,7 @@ export function controllerOf(pod: KubernetesPod): string | null {
   const isOfDeployment = owner.kind === 'ReplicaSet' && owner.name.endsWith(`-${hash}`)
   return isOfDeployment
     ? `Deployment ${owner.name.slice(0, -(hash?.length ?? 0) - 1)}`
-    : `${owner.kind ?? ''} ${owner.name}`
+    : `${owner.kind} ${owner.name}`
 }
 
 /** The statuses of a pod's containers and init containers. */

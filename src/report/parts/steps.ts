@@ -1,15 +1,16 @@
 /** Words for causes and steps. */
 
-import type {
-  Amount,
-  Cause,
-  CommandEffect,
-  Finding,
-  HolderCause,
-  Step,
-  StepAction,
-  StepCommand,
-  StepSite,
+import {
+  type Amount,
+  type Cause,
+  type CommandEffect,
+  type Finding,
+  type HolderCause,
+  mostNames,
+  type Step,
+  type StepAction,
+  type StepCommand,
+  type StepSite,
 } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
 import { placedWorkload } from '#model/input/record.ts'
@@ -160,8 +161,6 @@ export function causeText(cause: Cause, language: Language): string | null {
   }
 }
 
-const shownNames = 3
-
 const endings: ReadonlySet<StepAction['id']> = new Set([
   ...(['delete-pod', 'end-pod', 'prune-dead-containers', 'restart-pod'] as const),
 ])
@@ -188,9 +187,7 @@ const shownPods = (pods: string[], { words, line }: Language): string | null =>
 
 function listedNames(names: string[], { all, list, steps }: Language['words']): string | null {
   if (names.length === 0) return null
-  return names.length > shownNames
-    ? list([...names.slice(0, shownNames), steps.others])
-    : all(names)
+  return names.length > mostNames ? list([...names.slice(0, mostNames), steps.others]) : all(names)
 }
 
 function neededText(bytes: number, mostBytes: number | undefined, language: Language): string {
@@ -226,7 +223,7 @@ function stepText(
 ): string {
   const textAt = (site: StepSite) => actionText({ ...action, ...site }, finding, settings, language)
   const [first = {}, ...others] = each
-  const compared = others.slice(0, shownNames)
+  const compared = others.slice(0, mostNames)
   // What differs and stands in the text.
   const varied = siteParts.filter(part => {
     const own = JSON.stringify(part(first))
@@ -236,7 +233,7 @@ function stepText(
   if (varied.length < 2) return actionText({ ...action, each }, finding, settings, language)
   const { clauses, steps } = language.words
   const shown = compared
-    .slice(0, shownNames - 1)
+    .slice(0, mostNames - 1)
     .map(site => siteText(Object.assign({}, ...varied.map(part => part(site))), language))
   const left = others.length - shown.length
   return clauses([textAt(first), ...shown, ...(left > 0 ? [steps.others] : [])])

@@ -25,3 +25,9 @@ it('names the pods that a drain ends for good, and those whose data it deletes',
   })
   expect(drainStep({ pods: null })).toEqual({ id: 'drain' })
 })
+
+it('names one pod of each namespace first', () => {
+  const bare = (namespace: string, name: string) => ({ metadata: { namespace, name } })
+  const pods = [...['a', 'b', 'c', 'd'].map(name => bare('many', name)), bare('few', 'e')]
+  expect(drainStep({ pods }).lost?.pods).toEqual(['many/a', 'few/e', 'many/b', 'many/c', 'many/d'])
+})

@@ -276,7 +276,10 @@ describe('a holder of many owners', () => {
         'nodefs.available',
       )?.steps.map(({ id }) => id)
     expect(steps()).toEqual(['end-pod', 'set-fields'])
-    expect(steps([{ kind: 'Job', controller: true }])).toEqual(['restart-pod', 'set-fields'])
+    expect(steps([{ kind: 'Job', name: 'a', controller: true }])).toEqual([
+      'restart-pod',
+      'set-fields',
+    ])
     expect(steps([{ kind: 'ConfigMap' }])).toEqual(['end-pod', 'set-fields'])
   })
 
@@ -461,7 +464,7 @@ it.each([
     ...{ freedBy: 'pod-deletion' as const },
     amount: { unit: 'bytes' as const, low: GiB, high: GiB },
   }
-  const ownerReferences = [{ kind, controller: true }]
+  const ownerReferences = [{ kind, name: 'a', controller: true }]
   const metadata = { namespace: 'shop', name: 'api-1', ownerReferences }
   const reason = reasonOf(cause, {
     ledger: null,

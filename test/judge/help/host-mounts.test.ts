@@ -76,3 +76,14 @@ it('names pods that run with an emptyDir on disk without a limit', () => {
   ]
   expect(unlimitedPods(pods)).toEqual(['ci/a'])
 })
+
+it.each([
+  '/data (Deployment shop/api), see https://evil.example/login',
+  '/data//evil.example/login',
+  '/data\u00a0x',
+  `/data/${'x'.repeat(100)}`,
+])('shows no words in place of a folder: %s', path => {
+  expect(writableMounts({ pods: [pod('evil', 't', path)] })).toEqual([
+    'a path with odd characters (Pod evil/t)',
+  ])
+})

@@ -9,6 +9,7 @@ import { buildNode, takenAt } from '#test/node-builder.ts'
 
 const cluster = 'prod'
 const ofNode = (message: string, time: string, more: RawObject = {}): RawObject => ({
+  metadata: { namespace: 'default' },
   involvedObject: { kind: 'Node', name: 'a' },
   reason: 'ImageGCFailed',
   message,
@@ -26,25 +27,36 @@ function eventsOf(node: string, ...items: RawObject[]) {
 describe('events of a node', () => {
   it('are those about the node, and its kubelet’s events about pods', () => {
     const pod = { kind: 'Pod', namespace: 'shop', name: 'web' }
+    const metadata = { namespace: 'shop' }
     const events = [
       ofNode('full', '2026-11-20T23:00:00Z'),
       {
+        metadata,
         involvedObject: pod,
         reason: 'Evicted',
         message: 'low',
-        source: { host: 'a' },
+        source: { component: 'kubelet', host: 'a' },
         count: 2,
         lastTimestamp: '2026-11-20T23:30:00Z',
       },
       {
+        metadata,
         regarding: pod,
         reason: 'Evicted',
         note: 'new form',
+        deprecatedSource: { component: 'kubelet' },
         reportingInstance: 'a',
         eventTime: '2026-11-20T23:40:00Z',
       },
-      { involvedObject: pod, reason: 'Evicted', message: 'elsewhere', source: { host: 'b' } },
       {
+        metadata,
+        involvedObject: pod,
+        reason: 'Evicted',
+        message: 'elsewhere',
+        source: { component: 'kubelet', host: 'b' },
+      },
+      {
+        metadata,
         involvedObject: { kind: 'Deployment', name: 'a' },
         reason: 'Evicted',
         message: 'not a pod',
@@ -76,10 +88,11 @@ describe('events of a node', () => {
   it('keep the UID of a pod whose name may be given again, and all that an event may say', () => {
     const involvedObject = { kind: 'Pod', namespace: 'shop', name: 'web-0', uid: 'u1' }
     const evicted = {
+      metadata: { namespace: 'shop' },
       involvedObject,
       reason: 'Evicted',
       message: 'x'.repeat(1024),
-      source: { host: 'a' },
+      source: { component: 'kubelet', host: 'a' },
       lastTimestamp: '2026-11-20T23:30:00Z',
     }
     const again = { ...evicted, involvedObject: { ...involvedObject, uid: 'u2' } }
@@ -91,10 +104,10 @@ describe('events of a node', () => {
 
   it('count once however often they come, in both of their forms', () => {
     const time = '2026-11-20T23:50:00Z'
-    const one = ofNode('full', time, { metadata: { uid: 'u1' }, count: 2 })
+    const one = ofNode('full', time, { metadata: { namespace: 'default', uid: 'u1' }, count: 2 })
     const later = { ...one, count: 3, lastTimestamp: takenAt }
     const form = {
-      metadata: { uid: 'u1' },
+      metadata: { namespace: 'default', uid: 'u1' },
       regarding: { kind: 'Node', name: 'a' },
       reason: 'ImageGCFailed',
       note: 'full',
@@ -148,6 +161,89 @@ describe('events of a node', () => {
     expect(
       eventsOf('a', item)?.every(({ count, lastTime }) => count === 1 && lastTime === null),
     ).toBe(true)
+  })
+})
+
+describe('whoever may create events in one namespace', () => {
+  const forged = (involvedObject: RawObject, more: RawObject = {}): RawObject => ({
+    metadata: { namespace: 'evil' },
+    involvedObject,
+    reason: 'Evicted',
+    message: 'forged',
+    source: { component: 'kubelet', host: 'a' },
+    ...more,
+  })
+  const ofPod = (namespace: string, name: string, uid?: string) => ({
+    kind: 'Pod',
+    namespace,
+    name,
+    ...(uid && { uid }),
+  })
+  const podOn = (nodeName: string | undefined, name: string, uid: string) => ({
+    metadata: { namespace: 'evil', name, uid },
+    spec: { nodeName },
+  })
+  /** Pods before and after the events: the order of records is open. */
+  function shown(item: RawObject, ...pods: RawObject[]) {
+    const seen = ['pods first', 'events first'].map(order => {
+      const facts = new ClusterFacts()
+      const takes = [
+        () =>
+          facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'pods', items: pods })),
+        () =>
+          facts.takeObjects(
+            objectsOf({ kind: 'Objects', cluster, resource: 'events', items: [item] }),
+          ),
+      ]
+      if (order === 'events first') takes.reverse()
+      for (const take of takes) {
+        take()
+        facts.contextOf('a')
+      }
+      return facts.contextOf('a').events?.length
+    })
+    expect(new Set(seen).size).toBe(1)
+    return seen[0] === 1
+  }
+
+  it('writes none of a node', () => {
+    const node = { kind: 'Node', name: 'a', namespace: 'evil' }
+    expect(shown(forged(node, { reason: 'SystemOOM' }))).toBe(false)
+    expect(shown(forged(node, { reason: 'SystemOOM', metadata: {} }))).toBe(false)
+    for (const namespace of ['default', 'kube-system'])
+      expect(shown(forged(node, { reason: 'SystemOOM', metadata: { namespace } }))).toBe(true)
+  })
+
+  it('writes none of a node in the name of a pod', () => {
+    const pod = podOn('a', 'mine', 'u1')
+    expect(shown(forged(ofPod('evil', 'mine'), { reason: 'SystemOOM' }), pod)).toBe(false)
+  })
+
+  it('writes none of a pod of another namespace', () => {
+    expect(shown(forged(ofPod('shop', 'web')))).toBe(false)
+    const attached = forged(ofPod('shop', 'web'), { reason: 'FailedAttachVolume' })
+    const facts = new ClusterFacts()
+    for (const item of [attached, forged(ofPod('evil', 'x'), { source: { host: 'shop/web' } })])
+      facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'events', items: [item] }))
+    expect(facts.contextOf('a').podEvents('shop/web')).toEqual([])
+  })
+
+  it.each([
+    ['a pod of the node', podOn('a', 'mine', 'u1'), ofPod('evil', 'mine', 'u1'), true],
+    ['a mirror pod of the node', podOn('a', 'mine', 'u1'), ofPod('evil', 'mine', 'hash'), true],
+    ['a pod of another node', podOn('b', 'mine', 'u1'), ofPod('evil', 'mine', 'u1'), false],
+    ['one without a UID', podOn('b', 'mine', 'u1'), ofPod('evil', 'mine'), false],
+    ['a pod that waits', podOn(undefined, 'mine', 'u1'), ofPod('evil', 'mine', 'u1'), false],
+    ['its predecessor', podOn('b', 'mine', 'u2'), ofPod('evil', 'mine', 'u1'), true],
+    ['a pod that is gone', podOn('b', 'other', 'u2'), ofPod('evil', 'mine', 'u1'), true],
+  ])('%s', (_, pod, about, isShown) => {
+    expect(shown(forged(about), pod)).toBe(isShown)
+  })
+
+  it('writes none of a pod that is gone as another component', () => {
+    expect(shown(forged(ofPod('evil', 'gone'), { source: { component: 'x', host: 'a' } }))).toBe(
+      false,
+    )
   })
 })
 

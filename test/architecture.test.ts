@@ -350,7 +350,6 @@ describe('the doors to the outside', () => {
       'src/pipeline/audit/kept-file.ts',
       'src/pipeline/audit/saved/saved-findings.ts',
       'src/pipeline/fan-out/files.ts',
-      'src/pipeline/fan-out/judged-files.ts',
       'src/pipeline/gate/documents.ts',
       'src/pipeline/remediation/run/running.ts',
       'src/remediate/plan/policy-approval.ts',

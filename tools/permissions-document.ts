@@ -8,13 +8,13 @@ import { readModes } from '#model/input/record.ts'
 import {
   type Applied,
   agentPolicy,
+  awsRights,
   codeBlock,
   modeSection,
   policyOf,
   remediationSection,
   rows,
-} from '#pipeline/access/grants.ts'
-import { awsRights } from '#pipeline/access/permissions.ts'
+} from '#pipeline/access/permissions.ts'
 import {
   logPermissions,
   networkPermissions,

@@ -9,9 +9,8 @@ import type { GateDocument } from '#model/gate.ts'
 import { documentEnding, longestOf } from '#pipeline/gate/changed-file.ts'
 import { type GateText, gate, kustomizationNames } from '#pipeline/gate/gate.ts'
 import type { GroupOption } from '#pipeline/gate/reach.ts'
-import { gateMarkdown } from '#report/gate/markdown.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
-import { gateText } from '#report/gate/text.ts'
+import { gateMarkdown, gateText } from '#report/gate/words.ts'
 import {
   addFormatOption,
   addPolicyOption,

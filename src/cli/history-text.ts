@@ -2,8 +2,7 @@
 
 import { type Lines, linesOf } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
-import { joinAlike } from '#judge/compare/history/happenings.ts'
-import { mergedRounds } from '#judge/compare/history/reclaim.ts'
+import { joinAlike, mergedRounds } from '#judge/compare/history/happenings.ts'
 import { rankedSignal } from '#judge/events/evictions.ts'
 import type { EvictionBasis, Happening, NodeFacts, NodeHistory } from '#model/history.ts'
 import type { DiskHolder } from '#model/prediction.ts'

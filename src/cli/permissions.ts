@@ -11,16 +11,16 @@ import {
   readModes,
 } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
+import { cloudFormationYaml, memberTemplate } from '#pipeline/access/member-template.ts'
 import {
   type Applied,
   accessTemplate,
   iamPolicy,
+  identityNames,
   manifests,
   modeSection,
   remediationSection,
-} from '#pipeline/access/grants.ts'
-import { cloudFormationYaml, memberTemplate } from '#pipeline/access/member-template.ts'
-import { identityNames } from '#pipeline/access/permissions.ts'
+} from '#pipeline/access/permissions.ts'
 import { requireKubeletIdentity } from '#pipeline/audit/fleet.ts'
 import { addPolicyOption, patternParser, policyFile, repeatableOption } from './options.ts'
 import { jsonText } from './terminal.ts'

@@ -15,13 +15,13 @@ import {
   textOnLine,
   type YamlPlace,
 } from '#base/yaml-place.ts'
-import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
 import {
   isNodeConfig,
   mergePieces,
   nodeConfigType,
   type Piece,
   pieceOfNodeConfig,
+  readBottlerocket,
   readDocument,
   settingsIn,
 } from '#clients/user-data/settings.ts'

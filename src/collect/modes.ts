@@ -9,7 +9,7 @@ import {
   statsSummary,
 } from '#collect/collectors/node.ts'
 import type { ReadMode } from '#model/input/record.ts'
-import type { Collector } from './collector.ts'
+import type { Collector } from './collect.ts'
 
 /** Collectors that call the kubelet directly, with a token that the kubelet receives. */
 export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]

@@ -1,5 +1,5 @@
 /** Middle function of a fan-out: reads a shard of nodes, judges a cluster whose shards are read, or notes why either failed. */
-import { type FanOutContext, withFanOut } from '#pipeline/fan-out/context.ts'
+import { type FanOutContext, withFanOut } from '#pipeline/fan-out/files.ts'
 import { judgeCluster } from '#pipeline/fan-out/judge-cluster.ts'
 import { noteLost } from '#pipeline/fan-out/lost.ts'
 import { readShard } from '#pipeline/fan-out/read-shard.ts'

@@ -1,6 +1,7 @@
 /** First function of a fan-out: finds clusters and nodes, and divides them into shards. */
-import { withFanOut } from '#pipeline/fan-out/context.ts'
+
 import { type Discovered, discoverShards } from '#pipeline/fan-out/discover.ts'
+import { withFanOut } from '#pipeline/fan-out/files.ts'
 import { parseSettings } from '#settings.ts'
 import { parseRunEvent } from './fan-out-event.ts'
 import { type LambdaContext, runLogged } from './lambda.ts'

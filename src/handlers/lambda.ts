@@ -15,11 +15,11 @@ import {
   type Audited,
   openRunWatch,
   type RunWatch,
+  type ServiceRuntime,
   type Spent,
   type SpentBefore,
   sumSpent,
-} from '#pipeline/runtime/run-watch.ts'
-import type { ServiceRuntime } from '#pipeline/runtime/runtime.ts'
+} from '#pipeline/runtime/runtime.ts'
 import { parsePolicy } from '#policy/parse.ts'
 
 /** The used part of the Lambda context. Source: AWS Lambda developer guide, Node.js context object. */

@@ -1,7 +1,7 @@
 /** Last function of a fan-out: publishes one report of all judged clusters. It answers as the function `audit` does. */
 import { isTickRun, type RunAnswer } from '#model/run.ts'
-import { withFanOut } from '#pipeline/fan-out/context.ts'
-import { publishRun } from '#pipeline/service/publish.ts'
+import { withFanOut } from '#pipeline/fan-out/files.ts'
+import { publishRun } from '#pipeline/service/service.ts'
 import { parseSettings } from '#settings.ts'
 import { parsePublishEvent } from './fan-out-event.ts'
 import { type LambdaContext, runLogged } from './lambda.ts'

@@ -31,7 +31,7 @@ import {
   type RuntimeSandbox,
 } from './container-gc/garbage-collect.ts'
 import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
-import { containerIdOf, containerStatusesOf } from './pods/pod.ts'
+import { containerIdOf, containerStatusesOf } from './pods.ts'
 import type { TimeBounds } from './times.ts'
 
 export interface ContainerGcEvidence {

@@ -12,8 +12,8 @@
 import type { Host } from '#model/input/inspection.ts'
 import type { FilesystemStats, Summary } from '#model/input/record.ts'
 import type { FilesystemState, Filesystems } from '#model/prediction.ts'
-import { availableOf, countOf } from './counters.ts'
 import { usagePercentOf } from './image-gc/usage.ts'
+import { availableOf, countOf } from './times.ts'
 
 /** Relative tolerances: xfs allocates inodes dynamically, and samples are seconds apart. */
 const inodesTolerance = 0.05

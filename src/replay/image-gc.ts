@@ -44,7 +44,7 @@ import {
   type Turns,
   timeAt,
 } from './image-gc/round.ts'
-import type { Kubelet } from './kubelet.ts'
+import type { Kubelet } from './times.ts'
 
 /** A prediction, and the unknowns that keep it from being exact. */
 export interface Predicted<Prediction> {

@@ -26,8 +26,8 @@ import { messageOf } from '#base/operator-error.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet/configuration.ts'
 import type { Signal, Threshold } from '#model/prediction.ts'
-import { getThresholdQuantity, parseThresholdConfig } from './eviction/thresholds.ts'
-import type { ResourceList } from './pods/pod.ts'
+import { getThresholdQuantity, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
+import type { ResourceList } from './pods.ts'
 
 export interface Machine {
   cpuCores: number

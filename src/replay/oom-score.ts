@@ -19,9 +19,8 @@ import {
   signOf,
 } from '#base/go/quantity.ts'
 import type { OomScore } from '#model/prediction.ts'
-import { podQosClass, type QosClass } from '#replay/pods/pod-qos.ts'
-import type { Kubelet } from './kubelet.ts'
-import { isCriticalPod, type Pod, type PodContainer } from './pods/pod.ts'
+import { isCriticalPod, type Pod, type PodContainer, podQosClass, type QosClass } from './pods.ts'
+import type { Kubelet } from './times.ts'
 
 const guaranteedOomScoreAdj = -997
 const bestEffortOomScoreAdj = 1000

@@ -21,7 +21,6 @@ import type { KubernetesNode, NodeInput } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { type Refusal, refusal } from '#model/kubelet/refusal.ts'
 import type { AllocatablePrediction, OverRequest, Unknown } from '#model/prediction.ts'
-import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
   type Machine,
   type NodeAllocatable,
@@ -29,7 +28,7 @@ import {
   overReservationError,
   type ReservationRefusal,
 } from './node-allocatable.ts'
-import type { ResourceList } from './pods/pod.ts'
+import { getResourceRequestQuantity, type ResourceList } from './pods.ts'
 import type { PreparedNode } from './prepare.ts'
 
 export interface PredictedAllocatable {

@@ -7,7 +7,6 @@ import type { WhatIf } from '#model/plan.ts'
 import type { NodeCondition, TimelineDetail, TimelineEvent, Unknown } from '#model/prediction.ts'
 import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
 import { freedByOf, imageSpaceOf } from '#replay/image-gc/unpacked-bytes.ts'
-import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
 import { assumptionsOf } from '#replay/timeline/assumptions.ts'
 import {
   type Story,
@@ -19,6 +18,7 @@ import {
 import { deadContainers } from './container-gc.ts'
 import { type ImageGcPolicy, isImageGcStopped } from './image-gc/policy.ts'
 import type { ImageEvidence } from './image-gc/users.ts'
+import { containerIdOf, containerStatusesOf } from './pods.ts'
 import type { PreparedNode } from './prepare.ts'
 import {
   deadUser,

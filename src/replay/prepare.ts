@@ -20,10 +20,6 @@ import type {
   RankedPod,
   Signal,
 } from '#model/prediction.ts'
-import { podQosClass } from '#replay/pods/pod-qos.ts'
-import { type PodStatsIndex, podStatsIn } from '#replay/pods/pod-stats.ts'
-import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'
-import type { ReportedCondition } from './eviction/bounds.ts'
 import {
   type DiskLayout,
   diskLayoutOf,
@@ -31,7 +27,9 @@ import {
   isUnobservedUpstream,
   makeSignalObservations,
   type Observations,
-} from './eviction/observations.ts'
+} from '#replay/eviction/thresholds.ts'
+import { deadContainers, type PredictedContainerGc, predictContainerGc } from './container-gc.ts'
+import type { ReportedCondition } from './eviction/bounds.ts'
 import {
   limitsExceeded,
   localStorageEviction,
@@ -43,9 +41,16 @@ import {
 import { filesystemLayout } from './filesystem-layout.ts'
 import { type PreparedImages, prepareImages, type RemovedContainers } from './image-gc/bounds.ts'
 import { imageEvidence, type NodeImages } from './image-gc/users.ts'
-import { type Kubelet, kubeletOf } from './kubelet.ts'
-import { isActive, type Pod, parsePod, protectionOf } from './pods/pod.ts'
-import type { TimeBounds } from './times.ts'
+import {
+  isActive,
+  type Pod,
+  type PodStatsIndex,
+  parsePod,
+  podQosClass,
+  podStatsIn,
+  protectionOf,
+} from './pods.ts'
+import { type Kubelet, kubeletOf, type TimeBounds } from './times.ts'
 
 export interface PreparedNode {
   input: NodeInput

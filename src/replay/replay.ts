@@ -21,16 +21,16 @@ import type {
   TimelineEvent,
   Unknown,
 } from '#model/prediction.ts'
-import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
-import { withChanges } from './configuration/configuration-change.ts'
 import {
   type ThresholdOriginsInput,
   thresholdOrigins,
   unparsedDurations,
+  withConfigurationOnDisk,
   withOrigins,
-} from './configuration/threshold-origins.ts'
+} from '#replay/configuration/configuration-on-disk.ts'
+import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
+import { withChanges } from './configuration/configuration-change.ts'
 import { type ContainerGcPrediction, deadContainers } from './container-gc.ts'
-import { availableOf, countOf } from './counters.ts'
 import {
   type Collectable,
   evaluatedThresholds,
@@ -40,7 +40,6 @@ import {
   rankingsOf,
   unparsedPass,
 } from './eviction/prediction.ts'
-import type { EvictionConfig } from './eviction/thresholds.ts'
 import type { StorageLimitExceeded } from './eviction/victims.ts'
 import type { RemovedContainer, RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
@@ -52,6 +51,7 @@ import { oomScores } from './oom-score.ts'
 import { overRequested, predictAllocatable, withPodsLimit } from './predict-allocatable.ts'
 import { predictTimeline } from './predict-timeline.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
+import { availableOf, countOf } from './times.ts'
 
 /**
  * Never throws. Unknown values are null in the prediction and listed in its `unknowns`.

@@ -1,5 +1,7 @@
 /** Times in ms since 1970: of a kubelet and its images in a record, of the kubelet's periodic loops, and of texts. */
 
+import { type Gate, type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KnownImages, NodeInput } from '#model/input/record.ts'
 
 /** Go's zero time, before every other time. Means "never", or "before the first detection". */
@@ -103,4 +105,43 @@ export const lastRoundBy = ({ start, periodMs }: Loop, ms: number): number =>
 export function roundWidthMs(loop: Loop, ms: number): number {
   const { earliestMs, latestMs } = roundOf(loop, Math.max(0, lastRoundBy(loop, ms)))
   return latestMs - earliestMs
+}
+
+/* The kubelet's uint64 counters, as JSON carries them. */
+
+/** A counter wraps if a subtraction falls below zero. No machine has a real count above this. */
+const wrapsFrom = 2 ** 63
+const wrapsBy = 2 ** 64
+
+/** A counter of capacity or usage. Null: absent, not a count, or wrapped below zero. */
+export const countOf = (value: number | undefined): number | null =>
+  value !== undefined && Number.isInteger(value) && value >= 0 && value < wrapsFrom ? value : null
+
+/**
+ * A counter of free amounts. Null: absent or not a count. A wrapped counter is negative, as upstream's int64(…).
+ * JSON parsing has rounded such a number to a multiple of 1024 or more: its sign is certain, its amount only approximate.
+ */
+export const availableOf = (value: number | undefined): number | null => {
+  const isWrapped =
+    value !== undefined && Number.isInteger(value) && value >= wrapsFrom && value <= wrapsBy
+  return isWrapped ? Math.min(value - wrapsBy, -1) : countOf(value)
+}
+
+/* The kubelet whose decisions are replayed: the behavior of its version, with the feature gates that its configuration sets. */
+
+export interface Kubelet {
+  features: KubeletFeatures
+  isGateOn(gate: Gate): boolean
+}
+
+/**
+ * @param kubeletVersion as the node reports it; null: the newest rules
+ * @param featureGates gates in the configuration, including AllAlpha and AllBeta; null: every gate at its default
+ */
+export function kubeletOf(
+  kubeletVersion: string | null,
+  featureGates: GateSettings = null,
+): Kubelet {
+  const features = featuresOf(kubeletVersion)
+  return { features, isGateOn: gate => isGateOn(gate, featureGates, features) }
 }

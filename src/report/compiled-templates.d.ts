@@ -2,7 +2,7 @@
 
 import type { MailView } from '#report/mail/view.ts'
 import type { PageView } from '#report/page/view.ts'
-import type { RunsIndexView } from '#report/parts/runs-index.ts'
+import type { RunsIndexView } from '#report/parts/trends.ts'
 
 /** Renders templates/report.hbs with its partials. */
 export function renderPage(view: PageView): string

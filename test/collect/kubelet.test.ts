@@ -2,7 +2,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { KubeletApi } from '#clients/kubernetes/kubelet.ts'
+import { KubeletApi } from '#clients/kubernetes/kubernetes.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import { createAuthority, issueServing } from '#lab/certificates.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'

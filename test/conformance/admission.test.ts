@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeCondition } from '#model/prediction.ts'
-import { isCriticalPod, protectionOf } from '#replay/pods/pod.ts'
+import { isCriticalPod, protectionOf } from '#replay/pods.ts'
 import { manifestOf } from '#test/at-the-door.ts'
 import { newest, pod, requesting } from '#test/eviction-builder.ts'
 import { admit } from './admission.ts'

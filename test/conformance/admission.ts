@@ -9,9 +9,8 @@
  */
 import type { KubernetesPod, PodSpec } from '#model/input/record.ts'
 import type { NodeCondition } from '#model/prediction.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import { isCriticalPod, parsePod } from '#replay/pods/pod.ts'
-import { podQosClass } from '#replay/pods/pod-qos.ts'
+import { isCriticalPod, parsePod, podQosClass } from '#replay/pods.ts'
+import type { Kubelet } from '#replay/times.ts'
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number]
 

@@ -1,7 +1,7 @@
 import { canonicalText, formatBytes, milliValue, type Quantity } from '#base/go/quantity.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
 import { nodeAllocatable } from '#replay/node-allocatable.ts'
+import { kubeletOf } from '#replay/times.ts'
 import type { Family } from './family.ts'
 
 interface Input

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Signal } from '#model/prediction.ts'
 import { synchronize, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
-import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
-import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import { type Pod, podStatsOf } from '#replay/pods.ts'
+import { type Kubelet, kubeletOf } from '#replay/times.ts'
 import {
   dedicated,
   disksAt,

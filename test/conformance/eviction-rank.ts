@@ -1,7 +1,7 @@
 /** The order in which pods would be evicted under one signal. */
 import type { Signal } from '#model/prediction.ts'
 import { rankPods } from '#replay/eviction/victims.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 

@@ -1,6 +1,5 @@
 /** One eviction manager over time, with everything that upstream may do where a map's order decides. */
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { makeSignalObservations } from '#replay/eviction/observations.ts'
 import {
   type Eviction,
   type EvictionState,
@@ -12,11 +11,12 @@ import {
 import {
   type EvictionConfiguration,
   isHardThreshold,
+  makeSignalObservations,
   parseEvictionConfig,
 } from '#replay/eviction/thresholds.ts'
 import { resourceOf } from '#replay/eviction/victims.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { manifestOf, podOf, podStatsOf as statsOf, summaryOf } from '#test/at-the-door.ts'
 import { type EvictedPodTexts, textsOf } from '#test/eviction-messages.ts'
 import { admit } from './admission.ts'

@@ -9,7 +9,7 @@ import {
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
 import { type ImageGcPolicy, imageGcPolicyError } from '#replay/image-gc/policy.ts'
-import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
+import { type Kubelet, kubeletOf } from '#replay/times.ts'
 import type { Family } from './family.ts'
 
 interface Image {

@@ -1,6 +1,6 @@
-import { kubeletOf } from '#replay/kubelet.ts'
 import { oomScores } from '#replay/oom-score.ts'
-import { podQosClass } from '#replay/pods/pod-qos.ts'
+import { podQosClass } from '#replay/pods.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf } from '#test/at-the-door.ts'
 import type { Family } from './family.ts'
 

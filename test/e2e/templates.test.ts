@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { severities } from '#model/finding.ts'
-import { segmentTones, severityMark } from '#report/mail/palette.ts'
+import { segmentTones, severityMark } from '#report/mail/picture.ts'
 
 const precompile = 'templates/precompile.ts'
 const compiled = 'src/report/compiled-templates.js'

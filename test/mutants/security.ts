@@ -134,17 +134,10 @@ const rows: Record<string, Row[]> = {
       'publish/channels/messengers',
     ],
   ],
-  'src/pipeline/runtime/granted-policy.ts': [
+  'src/pipeline/runtime/runtime.ts': [
     ['!useOwnToken || grants.showsOwnToken', 'true', 'handlers/granted-policy'],
     ['memberRoles.some(pattern => matchesGlob(pattern, role))', 'true', 'handlers/granted-policy'],
     ['inspectOutput.bucket === inspectOutputBucket', 'true', 'handlers/granted-policy'],
-  ],
-  'src/pipeline/fan-out/context.ts': [
-    [
-      'settings.policyGrants,\n      ).policy',
-      'settings.policyGrants,\n      ) && runtime.parsePolicy(policy, "")',
-      'pipeline/fan-out/run-policy',
-    ],
   ],
   // Texts that cost more than they are worth
   'src/base/foreign-text.ts': [
@@ -162,7 +155,12 @@ const rows: Record<string, Row[]> = {
     ['Math.min(maxBytes, believableBytes)', 'maxBytes', 'collect/inspect'],
     ['if (left < 0)', 'if (left === 0.5)', 'snapshot/snapshot', 'pipeline/fan-out/files'],
   ],
-  'src/pipeline/fan-out/judged-files.ts': [
+  'src/pipeline/fan-out/files.ts': [
+    [
+      'settings.policyGrants,\n      ).policy',
+      'settings.policyGrants,\n      ) && runtime.parsePolicy(policy, "")',
+      'pipeline/fan-out/run-policy',
+    ],
     ['nodes.length > maxLines', 'nodes.length < 0', 'pipeline/fan-out/files'],
     ['judgedLineLimit(line.length)', 'judgedLineLimit(1e9)', 'pipeline/fan-out/files'],
   ],

@@ -31,11 +31,11 @@ import {
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { readModes } from '#model/input/record.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
-import { iamPolicy } from '#pipeline/access/grants.ts'
 import {
   agentStatements,
   applyRights,
   awsRights,
+  iamPolicy,
   kubernetesRights,
   roleStatements,
 } from '#pipeline/access/permissions.ts'

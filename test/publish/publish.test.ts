@@ -7,10 +7,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { folderStore } from '#clients/store/folder-store.ts'
 import { sesMessageMaxBytes } from '#facts/aws/limits.ts'
 import type { Delivery, RenderedFile } from '#model/report.ts'
-import type { Channel, PublishedFile } from '#publish/channel.ts'
 import { folder, s3 } from '#publish/channels/into-store.ts'
-import { mergeDeliveries, publish, reportAttachment } from '#publish/publish.ts'
-import { markDone, readDone } from '#publish/run.ts'
+import {
+  type Channel,
+  markDone,
+  mergeDeliveries,
+  type PublishedFile,
+  publish,
+  readDone,
+  reportAttachment,
+} from '#publish/publish.ts'
 
 const runId = '2026-11-21T05-00-00Z'
 const html: RenderedFile = {

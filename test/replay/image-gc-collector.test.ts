@@ -8,8 +8,7 @@ import {
   type RuntimeImages,
 } from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
-import { zeroTimeMs } from '#replay/times.ts'
+import { kubeletOf, zeroTimeMs } from '#replay/times.ts'
 
 const minute = 60_000
 const minors = [29, 30, 31, 32, 33, 34, 35, 36, 37]

@@ -7,7 +7,7 @@ import { prepareImages } from '#replay/image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyError, imageGcPolicyOf } from '#replay/image-gc/policy.ts'
 import { imageEvidence } from '#replay/image-gc/users.ts'
 import { predictDeleteUnusedImages, predictImageGc } from '#replay/image-gc.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { removedAt } from '#test/removed-containers.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { kubeletOf } from '#replay/kubelet.ts'
 import { oomScores } from '#replay/oom-score.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf } from '#test/at-the-door.ts'
 
 const capacity = 16_481_411_072

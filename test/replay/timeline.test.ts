@@ -4,8 +4,7 @@ import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { FillTarget } from '#model/plan.ts'
 import type { TimelineEvent } from '#model/prediction.ts'
 import { parseEvictionConfig } from '#replay/eviction/thresholds.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods.ts'
 import { type Timeline, timelineOf } from '#replay/predict-timeline.ts'
 import {
   deadUser,
@@ -14,6 +13,7 @@ import {
   type TimelineInput,
 } from '#replay/timeline/resources.ts'
 import { timelineMs } from '#replay/timeline/story.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')

@@ -1,9 +1,8 @@
 import { marked } from 'marked'
 import { describe, expect, it } from 'vitest'
 import type { GateDocument, GateProblem } from '#model/gate.ts'
-import { gateMarkdown } from '#report/gate/markdown.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
-import { gateText } from '#report/gate/text.ts'
+import { gateMarkdown, gateText } from '#report/gate/words.ts'
 
 const harm =
   '<script>alert(1)</script>|@somebody [x](http://example.com) `$1` \u001b[31m\u202e\n::error::x\n<!-- -->'

@@ -1,7 +1,7 @@
 /** Segments of a bar can be told apart, also by readers who do not see all colors. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { segmentKinds } from '#report/parts/segment-kind.ts'
+import { segmentKinds } from '#report/parts/gauge.ts'
 
 const css = readFileSync('templates/report.css', 'utf8')
 const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)')

@@ -1,11 +1,14 @@
 /** Pods, statistics and passes, each test naming only what matters to it. */
 
-import { diskLayoutOf, type Observations } from '#replay/eviction/observations.ts'
 import { type EvictionState, type Pass, startEviction } from '#replay/eviction/synchronize.ts'
-import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/thresholds.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
-import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
+import {
+  diskLayoutOf,
+  type EvictionConfiguration,
+  type Observations,
+  parseEvictionConfig,
+} from '#replay/eviction/thresholds.ts'
+import type { Pod, PodStatsIndex } from '#replay/pods.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 export const MiB = 1024 ** 2

@@ -22,10 +22,15 @@ import type { Eviction, Outcome, Pass } from '#replay/eviction/synchronize.ts'
 import { getThresholdQuantity } from '#replay/eviction/thresholds.ts'
 import type { StorageLimitExceeded } from '#replay/eviction/victims.ts'
 import { resourceOf, type StarvedResource } from '#replay/eviction/victims.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
-import { ephemeralStorageLimit, isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
-import { type ContainerStats, type PodStats, podStatsOf } from '#replay/pods/pod-stats.ts'
+import {
+  type ContainerStats,
+  ephemeralStorageLimit,
+  isPodLevelResourcesSet,
+  type Pod,
+  type PodStats,
+  podStatsOf,
+} from '#replay/pods.ts'
+import type { Kubelet } from '#replay/times.ts'
 
 export interface EvictionMessage {
   message: string

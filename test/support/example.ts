@@ -1,7 +1,7 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
 import { reasonsWithoutNode } from '#facts/kubernetes/volume-events.ts'
-import { reportedRounds } from '#judge/compare/history/reclaim.ts'
+import { reportedRounds } from '#judge/compare/history/happenings.ts'
 import { runningSettings } from '#judge/drift/drift.ts'
 import { startFact } from '#judge/drift/layers.ts'
 import { recentStarts } from '#judge/events/events.ts'

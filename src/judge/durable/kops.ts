@@ -2,7 +2,6 @@
 
 import { isRawObject } from '#base/raw-object.ts'
 import { argumentsFor } from '#facts/kubelet/flag-settings.ts'
-import { instanceGroupFields } from '#facts/kubernetes/kops.ts'
 import {
   comments,
   type DurableTarget,
@@ -12,6 +11,18 @@ import {
   settableFields,
   yaml,
 } from './durable.ts'
+
+/**
+ * Fields of a KubeletConfiguration that `spec.kubelet` of a kops InstanceGroup has by the same name. It writes maps of eviction as flags do.
+ * Source: kubernetes/kops pkg/apis/kops/v1alpha2/componentconfig.go KubeletConfigSpec
+ */
+const instanceGroupFields: ReadonlySet<string> = new Set([
+  ...['containerLogMaxFiles', 'containerLogMaxSize', 'evictionHard', 'evictionMaxPodGracePeriod'],
+  ...['evictionMinimumReclaim', 'evictionPressureTransitionPeriod', 'evictionSoft'],
+  ...['evictionSoftGracePeriod', 'imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'],
+  ...['kubeReserved', 'kubeReservedCgroup', 'maxPods', 'podPidsLimit', 'registryBurst'],
+  ...['registryPullQPS', 'serializeImagePulls', 'systemReserved', 'systemReservedCgroup'],
+])
 
 export const kops: DurableTarget = {
   target: 'kops',

@@ -1,16 +1,27 @@
 /** Node facts that fixes need: the running configuration, and settings that override what a fix would write. Equal facts are kept once. */
 
-import type { RawObject } from '#base/raw-object.ts'
+import { amountOrNull } from '#base/go/quantity.ts'
+import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
 import { nodeKey } from '#base/text.ts'
 import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isBeingRemoved } from '#facts/eks/karpenter.ts'
 import { nodeadmDropIn } from '#facts/eks/kubelet-places.ts'
-import { isComparedField } from '#facts/kubelet/fields.ts'
+import { dependsOnSize, fieldOf, isComparedField, meaningOf } from '#facts/kubelet/fields.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
-import type { DeclaredNode } from '#judge/drift/drift.ts'
+import {
+  type Declaration,
+  type DeclaredNode,
+  shownSetting,
+  writtenSettings,
+} from '#judge/drift/drift.ts'
 import { unreadWords } from '#judge/drift/layers.ts'
+import type { Origin, Proposal } from '#judge/durable/durable.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { shorten } from '#judge/text.ts'
+import type { Family, Finding } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { companions } from './completion.ts'
 import type { StepNode } from './steps.ts'
 
 /** A source on the node that sets a field after the user data's drop-in. */
@@ -196,3 +207,242 @@ const hostOf = (dnsName: string) => dnsName.split('.', 1)[0]
 
 const groupKey = (cluster: string, { kind, name }: { kind: string; name: string }) =>
   JSON.stringify([cluster, kind, name])
+
+/* What stops a fix from its file: a flag or later file overrides it, or the file is not read. */
+
+interface Obstacle {
+  path: string
+  value: unknown
+  isFlag: boolean
+  who: string
+}
+
+export function actingPart({ config, origin, fact, declaration }: Wish) {
+  const isConfiguration = (field: string) => writesConfiguration(origin, field)
+  if (
+    fact &&
+    fact.unread !== null &&
+    origin.amiFamily === 'AL2023' &&
+    Object.keys(config).some(isConfiguration)
+  ) {
+    return {
+      config: {},
+      notes: [
+        `What a NodeConfig says does not reach this kubelet: ${fact.unread}. Start it as the image does first.`,
+      ],
+    }
+  }
+  const blocking = obstaclesOf(origin, fact, declaration).filter(
+    obstacle => isConfiguration(fieldOf(obstacle.path)) && blocks(obstacle, config),
+  )
+  if (blocking.length === 0) return { config, notes: [] }
+  const acting = withoutBlocked(config, blocking)
+  const lost = Object.entries(writtenSettings(config)).filter(
+    ([path]) => !Object.hasOwn(writtenSettings(acting), path),
+  )
+  const missing = lost
+    .filter(([path, value]) => !isDeclared(declaration, path, value))
+    .map(([path, value]) => `${path} ${shownSetting(value)}`)
+  const removals = [...Map.groupBy(blocking, ({ who }) => who)].map(
+    ([who, of]) =>
+      `Take ${shorten(of.map(({ path, value }) => `${path} ${shownSetting(value)}`).join(', '), 200)} away from ${shorten(who, 150)}: what stands there wins over what is written here.`,
+  )
+  return {
+    config: acting,
+    notes: [
+      ...removals,
+      ...(missing.length > 0
+        ? [`Set here at the same time: ${shorten(missing.join(', '), 300)}.`]
+        : []),
+    ],
+  }
+}
+
+/** Whether the target writes the field into the kubelet's configuration file. Any flag overrides that file. */
+function writesConfiguration({ amiFamily, owner }: Origin, field: string) {
+  if (amiFamily === 'Bottlerocket' || amiFamily === 'Windows') return false
+  return (
+    amiFamily !== 'AL2' ||
+    owner === 'eksctl' ||
+    owner === 'karpenter' ||
+    !al2BootstrapFields.has(field)
+  )
+}
+
+function obstaclesOf(
+  { amiFamily }: Origin,
+  fact: FixFact | null,
+  declaration: Declaration | null,
+): Obstacle[] {
+  const onNode = (fact?.later ?? [])
+    .filter(({ by }) => by === 'flag' || amiFamily === 'AL2023')
+    .map(({ path, value, by, where }) => ({
+      path,
+      value,
+      isFlag: by === 'flag',
+      who: by === 'flag' ? `the flag ${where}` : where,
+    }))
+  const declared = (declaration?.settings ?? [])
+    .filter(({ by, lostBy, value }) => by === 'flag' && lostBy === null && value !== undefined)
+    .map(({ path, value, where }) => ({ path, value, isFlag: true, who: where }))
+  // A flag must be removed where it is declared.
+  return [
+    ...declared,
+    ...onNode.filter(({ path, isFlag }) => !isFlag || !declared.some(other => other.path === path)),
+  ]
+}
+
+/** A flag replaces a whole map; a file replaces only the keys that it contains. */
+function blocks({ path, value, isFlag }: Obstacle, config: RawObject) {
+  const field = fieldOf(path)
+  const set = config[field]
+  if (set === undefined) return false
+  if (!isRawObject(set)) return meaningOf(path, set) !== meaningOf(path, value)
+  const key = path.slice(field.length + 1)
+  return isFlag && field !== 'featureGates'
+    ? true
+    : Object.hasOwn(set, key) && meaningOf(path, set[key]) !== meaningOf(path, value)
+}
+
+function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawObject {
+  const whole = new Set(
+    blocking
+      .filter(
+        ({ path, isFlag }) => !path.includes('.') || (isFlag && fieldOf(path) !== 'featureGates'),
+      )
+      .map(({ path }) => fieldOf(path)),
+  )
+  for (const fields of companions)
+    if (fields.some(field => whole.has(field))) for (const field of fields) whole.add(field)
+  const paths = new Set(blocking.map(({ path }) => path))
+  return Object.fromEntries(
+    Object.entries(config).flatMap(([field, value]): [string, unknown][] => {
+      if (whole.has(field)) return []
+      if (!isRawObject(value)) return [[field, value]]
+      const rest = Object.entries(value).filter(([key]) => !paths.has(`${field}.${key}`))
+      return rest.length === 0 ? [] : [[field, Object.fromEntries(rest)]]
+    }),
+  )
+}
+
+const isDeclared = (declaration: Declaration | null, path: string, value: unknown) =>
+  (declaration?.settings ?? []).some(
+    setting =>
+      setting.by === 'config' &&
+      setting.path === path &&
+      meaningOf(path, setting.value) === meaningOf(path, value),
+  )
+
+/* A nodegroup has one configuration, so the fixes of all its findings must agree. */
+
+export interface Wish extends Proposal {
+  fact: FixFact | null
+  /** Null: unknown. */
+  declaration: Declaration | null
+}
+
+export interface Wishes {
+  finding: Finding
+  sizes: string[]
+  /** The fix for most nodes comes first. */
+  wishes: Wish[]
+}
+
+/** Families whose fixes restore a declared value, even an unsound one. */
+const declaring: readonly Family[] = ['drift', 'configuration']
+export const isDeclaring = ({ family }: Finding) => declaring.includes(family)
+
+const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
+
+/**
+ * The group with fixes that agree. A sound value from a rule wins over a declared value.
+ * @param findings of one subject, worst first
+ */
+export function agreeOnFixes(findings: readonly Wishes[]): Wishes[] {
+  const group = findings.map(found => ({
+    ...found,
+    wishes: found.wishes.map(wish => ({ ...wish })),
+  }))
+  const ordered = [
+    ...group.filter(({ finding }) => !isDeclaring(finding)),
+    ...group.filter(({ finding }) => isDeclaring(finding)),
+  ]
+  agreeOnImageGc(ordered)
+  const wishes = ordered.flatMap(({ wishes }) => wishes)
+  for (const field of new Set(wishes.flatMap(({ config }) => Object.keys(config)))) {
+    if (field === high || field === low) continue
+    const own = wishes.filter(({ config }) => Object.hasOwn(config, field))
+    if (own.some(({ config }) => isRawObject(config[field]))) agreeOnMap(field, own)
+    else if (!dependsOnSize(field))
+      for (const wish of own) wish.config = { ...wish.config, [field]: own[0]?.config[field] }
+  }
+  return group
+}
+
+interface Percentages {
+  high: number
+  low: number
+}
+
+function percentagesOf({ config }: Wish): Percentages | null {
+  const [start, stop] = [config[high], config[low]]
+  return typeof start === 'number' && typeof stop === 'number' ? { high: start, low: stop } : null
+}
+
+/** Rules propose the highest sound value per node, so the lowest proposal is sound for all. The band keeps the width that rules propose. */
+function agreeOnImageGc(ordered: readonly Wishes[]) {
+  const percentagesIn = (found: readonly Wishes[]) =>
+    found.flatMap(({ wishes }) => wishes.flatMap(wish => percentagesOf(wish) ?? []))
+  const lowestPair = (found: Percentages[]) =>
+    found.toSorted((a, b) => a.high - b.high || a.low - b.low)[0]
+  const sound = lowestPair(percentagesIn(ordered.filter(({ finding }) => !isDeclaring(finding))))
+  const all = lowestPair(percentagesIn(ordered))
+  if (!all) return
+  const stop = sound ? Math.max(0, Math.min(all.low, all.high - (sound.high - sound.low))) : all.low
+  for (const wish of ordered.flatMap(({ wishes }) => wishes))
+    if (percentagesOf(wish))
+      wish.config = { ...wish.config, [high]: all.high, [low]: Math.min(stop, all.high - 1) }
+}
+
+/** A fix of image GC with the lowest percentages among `config` and `all`, which are sound for every one of them. */
+export function withLowestImageGc(config: RawObject, all: readonly RawObject[]): RawObject {
+  if (typeof config[high] !== 'number') return config
+  const lowest =
+    [config, ...all]
+      .filter(one => typeof one[high] === 'number')
+      .toSorted((a, b) => Number(a[high]) - Number(b[high]))[0] ?? config
+  return { ...config, [high]: lowest[high], [low]: lowest[low] }
+}
+
+/** Adds all changed entries to the running ones, as some places accept only a whole map. */
+function agreeOnMap(field: string, own: readonly Wish[]) {
+  const agreed = new Map<string, Map<string, unknown>>()
+  for (const wish of own) {
+    const entries = agreed.get(instanceTypeFor(field, wish)) ?? new Map<string, unknown>()
+    agreed.set(instanceTypeFor(field, wish), entries)
+    for (const [key, value] of changesOf(field, wish)) {
+      const before = entries.get(key)
+      if (before === undefined || (dependsOnSize(field) && amount(value) > amount(before)))
+        entries.set(key, value)
+    }
+  }
+  for (const wish of own) {
+    const entries = Object.fromEntries(agreed.get(instanceTypeFor(field, wish)) ?? [])
+    wish.config = {
+      ...wish.config,
+      [field]: { ...runningMap(field, wish), ...mapOf(wish.config[field]), ...entries },
+    }
+  }
+}
+
+const instanceTypeFor = (field: string, { fact }: Wish) =>
+  dependsOnSize(field) ? (fact?.instanceType ?? '') : ''
+const runningMap = (field: string, { fact }: Wish) => mapOf(fact?.running?.[field])
+
+const changesOf = (field: string, wish: Wish) =>
+  Object.entries(mapOf(wish.config[field])).filter(
+    ([key, value]) => meaningOf(field, value) !== meaningOf(field, runningMap(field, wish)[key]),
+  )
+
+/** Of two reservations of one resource, the larger one covers both. */
+const amount = (value: unknown) => amountOrNull(String(value)) ?? 0

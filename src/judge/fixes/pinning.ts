@@ -2,7 +2,7 @@
 import { withoutKeys } from '#base/raw-object.ts'
 import type { FoundFinding } from '#judge/run/tally.ts'
 import type { StepActionId } from '#model/finding.ts'
-import type { Wish, Wishes } from './agreement.ts'
+import type { Wish, Wishes } from './fix-facts.ts'
 
 type Found = FoundFinding & Wishes
 

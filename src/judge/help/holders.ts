@@ -39,6 +39,7 @@ import type { HeldDisks } from '#model/report.ts'
 import {
   endPod,
   evictedBefore,
+  isOfDaemonSet,
   jobOf,
   podDeletion,
   podOf,
@@ -49,7 +50,6 @@ import {
 } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
 import { disksBeside } from './disks-beside.ts'
-import { isOfDaemonSet } from './drain.ts'
 import { freesBelow } from './freed-by-image-gc.ts'
 import {
   areAllUsed,

@@ -4,8 +4,7 @@ import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { nameLength, plural, shorten, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import type { PodSummary } from '#model/input/record.ts'
-import { deletionOf } from './deletion.ts'
-import { areMeasured, type LargestUser, largestOwner, largestPod } from './drain.ts'
+import { areMeasured, deletionOf, type LargestUser, largestOwner, largestPod } from './deletion.ts'
 
 /** Below this podPidsLimit, usual runtimes of languages with a thread for each task do not fit. */
 export const usualProcessLimit = 4096

@@ -1,6 +1,7 @@
 /** Of a kubelet that answered, and whose version is not replayed: what it reports and measured. */
-import { dayMs } from '#base/units.ts'
-import { evictionCause } from '#facts/kubelet/event-messages.ts'
+
+import { dayMs, minuteMs } from '#base/units.ts'
+import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { shownTime } from '#judge/events/events.ts'
 import {
   allEvictions,
@@ -19,16 +20,34 @@ import {
   percent,
   placedPod,
   plural,
+  shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { FilesystemState, Signal } from '#model/prediction.ts'
+import type { StepAction } from '#model/finding.ts'
+import { conditionOf, type FilesystemState, type Signal } from '#model/prediction.ts'
 import { withDeletion } from './deletion.ts'
 import type { Reason } from './holder-cause.ts'
 import { diskReason, diskUse } from './holders.ts'
 import { withMounts } from './host-mounts.ts'
 import { memoryDeletion, memoryReason } from './memory-reason.ts'
-import { conditionsOf, isScarce, sinceOf } from './node-conditions.ts'
 import { processUse } from './processes.ts'
+
+/* What a Node object says of its pressures. */
+
+export type NodeCondition = NonNullable<NonNullable<NodeSubject['node']['status']>['conditions']>[0]
+
+/** Pressure that the node reports. */
+export const conditionsOf = ({ node }: Pick<NodeSubject, 'node'>) =>
+  (node.status?.conditions ?? []).flatMap(({ type = '', status }) =>
+    status === 'True' && /^(?:Disk|Memory|PID)Pressure$/.test(type) ? [type] : [],
+  )
+
+export const sinceOf = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
+  `${type} is ${status} since ${shownTime(lastTransitionTime)}`
+
+/** Whether the condition is of this resource. */
+export const isScarce = (resource: string, { type }: NodeCondition) =>
+  signalsOfResource[resource]?.some(signal => conditionOf(signal) === type) === true
 
 /** The pressure that it reports, with what it measured. */
 export function* unreplayedPressure(subject: NodeSubject, title: string): Generator<Failing> {
@@ -156,4 +175,52 @@ export function unreplayedFailing(
       line('summary', 'disk', free ?? 'not read'),
     ],
   }
+}
+
+/**
+ * Why a kubelet says that its node is not ready.
+ *
+ * Sources  pkg/kubelet/runtime.go runtimeErrors, networkErrors; pkg/kubelet/nodestatus/setters.go ReadyCondition
+ */
+const kinds = [
+  [/\bPLEG is not healthy|container runtime (?:is down|status check)/, 'runtime'],
+  [/network not ready|\bcni\b/i, 'network'],
+  [/node is shutting down/, 'shutdown'],
+] as const
+
+export type NotReadyKind = (typeof kinds)[number][1] | 'other'
+
+const notReadyKind = (message: string): NotReadyKind =>
+  kinds.find(([words]) => words.test(message))?.[1] ?? 'other'
+
+/* What a kubelet says of a node that is not ready, and what ends it. */
+
+/** A node that starts is not ready for so long. */
+const settledMs = 5 * minuteMs
+
+/** Null: the node is ready, starts or ends, or its kubelet says nothing. */
+export function notReadyReason({ node, at }: Pick<NodeSubject, 'node' | 'at'>) {
+  const { conditions = [], nodeInfo } = node.status ?? {}
+  const ready = conditions.find(({ type, status }) => type === 'Ready' && status === 'False')
+  const { reason = '', message = '', lastTransitionTime = '' } = ready ?? {}
+  const kind = notReadyKind(message)
+  const isSettled = Date.parse(at) - Date.parse(lastTransitionTime) >= settledMs
+  if (message === '' || kind === 'shutdown' || !isSettled) return null
+  const isOfDocker = nodeInfo?.containerRuntimeVersion?.startsWith('docker') === true
+  return {
+    cause: worldCause('agent-reports', kind),
+    steps: stepsOf(kind, isOfDocker ? 'docker' : 'containerd'),
+    seen: `NotReady since ${shownTime(lastTransitionTime)}: ${reason}: ${shorten(message, 300)}.`,
+  }
+}
+
+function stepsOf(kind: NotReadyKind, runtime: string): StepAction[] {
+  if (kind === 'runtime')
+    return [
+      { id: 'read-journal', place: runtime },
+      { id: 'restart-daemon', place: runtime, variant: 'hung' },
+    ]
+  return kind === 'network'
+    ? [{ id: 'read-pods' }, { id: 'read-journal' }]
+    : [{ id: 'read-journal' }, { id: 'replace-node' }]
 }

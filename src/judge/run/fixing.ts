@@ -11,12 +11,18 @@ import {
 } from '#judge/drift/drift.ts'
 import { durableFixes, type Proposal } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
-import { agreeOnFixes, isDeclaring, type Wish, type Wishes } from '#judge/fixes/agreement.ts'
 import { placeOfCluster } from '#judge/fixes/command-place.ts'
 import { completerFor, type Refusals } from '#judge/fixes/completion.ts'
 import { diskSourceOf } from '#judge/fixes/disk-source.ts'
-import type { FixFact, FixFacts } from '#judge/fixes/fix-facts.ts'
-import { actingPart } from '#judge/fixes/obstacles.ts'
+import {
+  actingPart,
+  agreeOnFixes,
+  type FixFact,
+  type FixFacts,
+  isDeclaring,
+  type Wish,
+  type Wishes,
+} from '#judge/fixes/fix-facts.ts'
 import { withPinnedFirst } from '#judge/fixes/pinning.ts'
 import { stepsOf } from '#judge/fixes/steps.ts'
 import { isEksReservation } from '#judge/help/reservations.ts'

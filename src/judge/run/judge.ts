@@ -6,11 +6,13 @@ import { headroomShare } from '#judge/causes.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import {
   joinAlike,
+  mergedRounds,
   readingOfMachine,
+  reportedRounds,
   withEvents,
+  withImages,
   withRestart,
 } from '#judge/compare/history/happenings.ts'
-import { mergedRounds, reportedRounds, withImages } from '#judge/compare/history/reclaim.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { sumOrNull } from '#judge/garbage/garbage.ts'
 import { type ClusterRule, type NodeContext, nameLength, type Rule, shorten } from '#judge/rule.ts'

@@ -2,8 +2,12 @@
 
 import type { Keep } from '#base/keep.ts'
 import { isInsightError, openInsights } from '#facts/eks/insights.ts'
-import { happeningsOf, pressuresOf } from '#judge/compare/history/happenings.ts'
-import { imagesOf, reportedRounds } from '#judge/compare/history/reclaim.ts'
+import {
+  happeningsOf,
+  imagesOf,
+  pressuresOf,
+  reportedRounds,
+} from '#judge/compare/history/happenings.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { FixFacts } from '#judge/fixes/fix-facts.ts'
 import { heldDisks } from '#judge/help/holders.ts'
@@ -35,8 +39,8 @@ import {
 import type { Policy } from '#model/policy.ts'
 import { type NodePrediction, shownLedger } from '#model/prediction.ts'
 import type { TakenNode } from '#model/report.ts'
-import { firstVictims, openAuditedPredictions } from './audited-prediction.ts'
 import { FactsOfNodes, type KeptNode, keptNode } from './cohorts.ts'
+import { firstVictims, openAuditedPredictions } from './kept-prediction.ts'
 import { isEndedByBoth, limitConfidence, type Outcome, outcomeOf } from './outcome.ts'
 import type { RuleError } from './result.ts'
 import { Tally } from './tally.ts'

@@ -24,8 +24,7 @@ import {
   type Document as NodeDocument,
 } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
-import { type Applied, accessEntry, namedClusters } from './grants.ts'
-import { roleStatements } from './permissions.ts'
+import { type Applied, accessEntry, namedClusters, roleStatements } from './permissions.ts'
 
 export interface MemberOptions {
   mode: ReadMode

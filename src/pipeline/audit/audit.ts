@@ -45,14 +45,14 @@ import type {
 } from '#model/report.ts'
 import { type KeptRecords, keepRecords } from '#pipeline/audit/saved/kept-records.ts'
 import type { Compared, History } from '#pipeline/history/history.ts'
-import type { Channel } from '#publish/channel.ts'
+import type { Channel } from '#publish/publish.ts'
 import { type Format, renderReport } from '#report/format.ts'
 import { ownerlessFindings } from '#report/share.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
+import type { SecondReading } from './fleet.ts'
 import { type Judged, type JudgingContext, judgeRecords, unknownTime } from './judge-records.ts'
 import { withNewerReleases } from './newer-releases.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
-import type { SecondReading } from './second-reading.ts'
 
 /** The parts of an audit, in their order. */
 export type AuditStage = 'read' | 'judge' | 'compare' | 'plan' | 'render' | 'publish'

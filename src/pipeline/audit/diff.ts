@@ -11,8 +11,8 @@ import {
   savedAudit,
   savedFindings,
 } from '#pipeline/audit/saved/saved-findings.ts'
+import { rejectUnknownNames } from './fleet.ts'
 import { fleetUpgrades } from './fleet-upgrade.ts'
-import { rejectUnknownNames } from './selection-check.ts'
 
 export interface DiffResult {
   document: DiffDocument

@@ -23,9 +23,8 @@ import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { refusalsOf } from '#replay/configuration/configuration-change.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
+import { isListWhole, type SecondReading } from './fleet.ts'
 import { openNextUpgrades } from './fleet-upgrade.ts'
-import type { SecondReading } from './second-reading.ts'
-import { isListWhole } from './selection-check.ts'
 
 export interface JudgingContext extends Pick<JudgementOptions, 'refusalsOf' | 'onFound' | 'keep'> {
   policy: Policy

@@ -4,8 +4,15 @@ import { causesOf } from '#judge/causes.ts'
 import type { LanguageId } from '#model/language.ts'
 import type { Attach, ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
-import type { Channel, FileOnDisk, MailChannel, MailDelivery } from '#publish/channel.ts'
-import { mergeDeliveries, publish, reportAttachment } from '#publish/publish.ts'
+import {
+  type Channel,
+  type FileOnDisk,
+  type MailChannel,
+  type MailDelivery,
+  mergeDeliveries,
+  publish,
+  reportAttachment,
+} from '#publish/publish.ts'
 import { htmlIn, pageName } from '#report/formats/html.ts'
 import { languages } from '#report/languages/language.ts'
 import { hasNews, renderMail, reportLink } from '#report/mail/mail.ts'

@@ -3,8 +3,11 @@
 import { messageOf } from '#base/operator-error.ts'
 import { credentialSource } from '#clients/aws/credentials.ts'
 import { callerIdentity } from '#clients/aws/sts.ts'
-import { KubeletApi } from '#clients/kubernetes/kubelet.ts'
-import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
+import {
+  KubeletApi,
+  KubernetesClient,
+  type KubernetesEndpoint,
+} from '#clients/kubernetes/kubernetes.ts'
 import { clusterCollectorsOf } from '#collect/collectors/cluster.ts'
 import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'

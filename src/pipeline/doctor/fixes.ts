@@ -4,12 +4,15 @@ import { type Account, everyDocument, iamStatements, isIamAction } from '#facts/
 import type { Check, CheckFix } from '#model/checkup.ts'
 import { type ReadMode, remediateSuffix } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import { accessEntryCommand, policyOf, roleManifests, trustIn } from '#pipeline/access/grants.ts'
 import {
+  accessEntryCommand,
   fleetStatements,
   type IdentityName,
   identityNames,
   kubernetesRights,
+  policyOf,
+  roleManifests,
+  trustIn,
 } from '#pipeline/access/permissions.ts'
 import { documentTitle } from './ssm.ts'
 

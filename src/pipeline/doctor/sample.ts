@@ -2,7 +2,7 @@
 
 import { messageOf } from '#base/operator-error.ts'
 import type { KubernetesClient } from '#clients/kubernetes/kubernetes.ts'
-import type { CollectContext } from '#collect/collector.ts'
+import type { CollectContext } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { type KubeletAddress, kubeletAddress } from '#facts/kubelet/endpoints.ts'

@@ -6,13 +6,12 @@ import type { ClusterTarget } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { KubernetesNode, NodeIdentity, NodeRecord, ReadError } from '#model/input/record.ts'
 import type { AuditRequest } from '#model/run.ts'
-import { foundTargets, liveHeader } from '#pipeline/audit/fleet.ts'
-import { isListWhole, rejectUnknownNames } from '#pipeline/audit/selection-check.ts'
+import { foundTargets, isListWhole, liveHeader, rejectUnknownNames } from '#pipeline/audit/fleet.ts'
 import { policyOf } from '#pipeline/runtime/runtime.ts'
 import { prune } from '#snapshot/prune.ts'
-import type { FanOutContext } from './context.ts'
 import {
   type ClusterWork,
+  type FanOutContext,
   type FanOutRun,
   keys,
   readJson,

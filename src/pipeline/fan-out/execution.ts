@@ -1,6 +1,6 @@
 /** Starts executions of a run: one at a time, none after a success. After a failed one, the next delivery of the tick starts another. */
 import { executionStatus, startExecution } from '#clients/aws/sfn.ts'
-import { runKey } from '#publish/run.ts'
+import { runKey } from '#publish/publish.ts'
 
 export interface RunExecution {
   name: string

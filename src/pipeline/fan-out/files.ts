@@ -2,19 +2,44 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import pMap from 'p-map'
-import { inputLimits } from '#base/limits.ts'
-import { messageOf } from '#base/operator-error.ts'
+import { gunzipChunks } from '#base/gzip.ts'
+import type { Keep } from '#base/keep.ts'
+import { inputLimits, judgedLimits, judgedLineLimit } from '#base/limits.ts'
+import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { jsonFlaw } from '#base/raw-object.ts'
+import { sdkRegion } from '#clients/aws/eks.ts'
 import type { Store } from '#clients/store/store.ts'
-import type { AwsPlace } from '#discover/discover.ts'
-import type { ReadError, SnapshotHeader, SnapshotRecord } from '#model/input/record.ts'
-import type { AuditRequest } from '#model/run.ts'
-import { type Spent, type SpentBefore, sumSpent } from '#pipeline/runtime/run-watch.ts'
-import type { ServiceRuntime } from '#pipeline/runtime/runtime.ts'
-import { runKey } from '#publish/run.ts'
-import { readSnapshot } from '#snapshot/read.ts'
-import { openSnapshot } from '#snapshot/write.ts'
+import type { CollectOptions } from '#collect/collect.ts'
+import { Inspector } from '#collect/inspect/inspector.ts'
+import { type AwsPlace, type ClusterTarget, targetAt } from '#discover/discover.ts'
+import { plainPrediction, type SharedParts } from '#judge/run/kept-prediction.ts'
+import type {
+  ClusterRecord,
+  ReadError,
+  SnapshotHeader,
+  SnapshotRecord,
+} from '#model/input/record.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import type { AuditedNode, NodeDetails } from '#model/report.ts'
+import type { AuditRequest, Settings } from '#model/run.ts'
+import { collectOptionsOf } from '#pipeline/audit/fleet.ts'
+import type { Judged } from '#pipeline/audit/judge-records.ts'
+import {
+  grantedPolicy,
+  policyKey,
+  type RunLimits,
+  type ServiceRuntime,
+  type Spent,
+  type SpentBefore,
+  storeOf,
+  sumSpent,
+  withinLimits,
+} from '#pipeline/runtime/runtime.ts'
+import { runKey } from '#publish/publish.ts'
+import { linesIn, readSnapshot } from '#snapshot/read.ts'
+import { openLines, openSnapshot } from '#snapshot/write.ts'
 
 /** The run as discovery found it. Later functions use this, even if policy or fleet have changed since. */
 export interface FanOutRun {
@@ -89,7 +114,7 @@ const brokenFile = ({ location }: Store, key: string, cause: unknown) =>
   new BrokenFile(`${location}/${key} is broken: ${messageOf(cause)}`, { cause })
 
 /** Reads and parses a file. Null: no such file. @throws BrokenFile if it cannot be parsed; Error with a message for people if the store cannot be read */
-export async function readFile<T>(
+async function readFile<T>(
   store: Store,
   key: string,
   parse: (body: Buffer) => T | Promise<T>,
@@ -212,4 +237,189 @@ export async function earlierSpent(store: Store, runId: string): Promise<SpentBe
     invocations: known.length,
     failed: known.filter(({ isFailed }) => isFailed).length,
   }
+}
+
+/* The context of each function of a fan-out: run, store, policy, cluster. */
+
+export interface FanOutContext {
+  runId: string
+  settings: Settings
+  region: string
+  store: Store
+  runtime: ServiceRuntime
+  limits: RunLimits
+}
+
+/** @throws OperatorError if the function has no bucket */
+export const withFanOut = <T>(
+  runId: string,
+  settings: Settings,
+  runtime: ServiceRuntime,
+  step: (context: FanOutContext) => Promise<T>,
+): Promise<T> =>
+  withinLimits(runtime, async limits => {
+    runtime.watch.began(runId)
+    const region = await sdkRegion()
+    const store = region === null ? null : storeOf(settings, region, limits.remainingMs, limits.end)
+    if (region === null || !store)
+      throw new OperatorError(
+        'Many functions read a fleet together by way of a bucket: set AWS_REGION and HIGHWATER_BUCKET',
+      )
+    let isFailed = true
+    try {
+      const answer = await step({ runId, settings, region, store, runtime, limits })
+      isFailed = false
+      return answer
+    } finally {
+      await noteInvocation(store, runId, runtime, isFailed)
+    }
+  })
+
+/** @throws OperatorError if its discovery is missing */
+export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun> {
+  const run = await readJson<FanOutRun>(store, keys.run(runId))
+  if (!run)
+    throw new OperatorError(
+      `Run ${runId} has no ${store.location}/${keys.run(runId)}: the function discover writes it, and comes first`,
+    )
+  return run
+}
+
+/** @throws OperatorError if the run has no such cluster */
+export function workOf(run: FanOutRun, cluster: number): ClusterWork {
+  const work = run.clusters[cluster]
+  if (!work)
+    throw new OperatorError(
+      `Run ${run.runId} has ${run.clusters.length} clusters, counted from 0: there is no ${cluster}`,
+    )
+  return work
+}
+
+/** The policy at the start of the run. */
+export const runPolicy = (
+  { policy }: FanOutRun,
+  { runtime, store, settings }: FanOutContext,
+): Policy =>
+  policy === null
+    ? defaultPolicy
+    : grantedPolicy(
+        runtime.parsePolicy(policy, `${store.location}/${policyKey}`),
+        settings.policyGrants,
+      ).policy
+
+/** A described cluster and the options to read it. */
+export interface OpenCluster {
+  record: ClusterRecord
+  endpoint: ClusterTarget['endpoint']
+  /** Why the cluster cannot be read now. */
+  errors: ReadError[]
+  options: CollectOptions
+  close(): void
+}
+
+export async function openCluster(
+  run: FanOutRun,
+  cluster: number,
+  context: FanOutContext,
+): Promise<OpenCluster> {
+  const { limits, runtime } = context
+  const { at, ssmRequestsPerSecond } = workOf(run, cluster)
+  const whole = runPolicy(run, context)
+  const policy = { ...whole, pace: { ...whole.pace, ssmRequestsPerSecond } }
+  const record = await clusterRecord(cluster, context)
+  const target = at
+    ? await targetAt(record, at, policy, limits.reading)
+    : { record, endpoint: null, place: null, errors: [] }
+  let inspector: Inspector | null = null
+  const options = collectOptionsOf(
+    target,
+    { policy, selection: run.request.selection, signal: limits.reading, now: runtime.now },
+    place => {
+      inspector = new Inspector(place, policy, limits.reading, true)
+      return inspector
+    },
+  )
+  const { endpoint, errors } = target
+  return { record, endpoint, errors, options, close: () => inspector?.close() }
+}
+
+/** The record that discovery wrote. @throws BrokenFile if it is missing or cannot be parsed */
+export async function clusterRecord(
+  cluster: number,
+  { store, runId, runtime }: FanOutContext,
+): Promise<ClusterRecord> {
+  const key = keys.cluster(runId, cluster)
+  for await (const record of readRecords(store, key, runtime.folder))
+    if (record.kind === 'Cluster') return record
+  throw new BrokenFile(`${store.location}/${key} is broken: no cluster stands in it`)
+}
+
+/* The judged cluster as a file: the result in the first line, then one node per line. */
+
+type JudgedPart = Omit<Judged, 'header'>
+type NodeLine = Omit<AuditedNode, 'details'> & { details: NodeDetails }
+
+export async function writeJudged(
+  store: Store,
+  key: string,
+  { nodes, ...rest }: JudgedPart,
+  folder: string,
+): Promise<void> {
+  const path = join(folder, 'judged.ndjson.gz')
+  const file = openLines(path)
+  try {
+    await file.write(rest)
+    for (const node of nodes)
+      await file.write({
+        ...node,
+        prediction: plainPrediction(node.prediction),
+        details: node.details(),
+      } satisfies NodeLine)
+    await file.close()
+  } catch (error) {
+    await file.discard()
+    throw error
+  }
+  await store.writeFile(key, path, 'application/gzip')
+  await rm(path)
+}
+
+/**
+ * Null: no such file. Parts that are equal in several clusters are stored once. @param memory the parts of all clusters, and where the
+ * details of nodes are kept
+ * @throws BrokenFile if it cannot be parsed
+ */
+export const readJudged = (
+  store: Store,
+  key: string,
+  memory: NodeMemory,
+): Promise<JudgedPart | null> => readFile(store, key, body => parseJudged(body, memory))
+
+interface NodeMemory {
+  share: SharedParts
+  keep: Keep
+}
+
+async function parseJudged(body: Buffer, { share, keep }: NodeMemory): Promise<JudgedPart> {
+  let part: Omit<JudgedPart, 'nodes'> | null = null
+  const nodes: AuditedNode[] = []
+  const { maxLines, maxUnpackedBytes } = judgedLimits(body.length)
+  for await (const line of linesIn(gunzipChunks(Readable.from([body]), maxUnpackedBytes))) {
+    if ('lost' in line) throw new Error(line.lost)
+    if (nodes.length > maxLines) throw new Error('no such file has so many lines')
+    if (!part) part = share.withTexts(parsedLine(line.bytes) as Omit<JudgedPart, 'nodes'>)
+    else {
+      const { details, ...node } = parsedLine(line.bytes) as NodeLine
+      nodes.push({ ...share.nodeOf(node), details: keep(details) })
+    }
+  }
+  if (!part) throw new Error('it is empty')
+  return { ...part, nodes }
+}
+
+/** The bucket may be in other hands. @throws Error if the line has more than a function writes */
+function parsedLine(line: Buffer): unknown {
+  const flaw = jsonFlaw(line, judgedLineLimit(line.length))
+  if (flaw !== null) throw new Error(flaw)
+  return JSON.parse(line.toString())
 }

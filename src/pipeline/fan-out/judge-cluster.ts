@@ -7,19 +7,23 @@ import { rules } from '#judge/rules/index.ts'
 import type { EarlierNodes } from '#model/history.ts'
 import type { ClusterRecord, ReadError, SnapshotRecord } from '#model/input/record.ts'
 import { type Judged, judgeRecords } from '#pipeline/audit/judge-records.ts'
-import { earlierInCluster } from '#pipeline/history/earlier.ts'
+import { earlierInCluster } from '#pipeline/history/history.ts'
 import { prune } from '#snapshot/prune.ts'
 import {
+  BrokenFile,
   clusterRecord,
   type FanOutContext,
+  type FanOutRun,
+  hasFile,
+  keys,
   type OpenCluster,
   openCluster,
+  openRecords,
   runOf,
   runPolicy,
   workOf,
-} from './context.ts'
-import { BrokenFile, type FanOutRun, hasFile, keys, openRecords } from './files.ts'
-import { writeJudged } from './judged-files.ts'
+  writeJudged,
+} from './files.ts'
 import { type Failure, lostNodes, whyLost } from './lost.ts'
 import { shardRecords } from './read-shard.ts'
 

@@ -7,8 +7,18 @@ import { collectorsOf } from '#collect/modes.ts'
 import type { ReadError, SnapshotRecord } from '#model/input/record.ts'
 import { readModeOf } from '#model/policy.ts'
 import { prune } from '#snapshot/prune.ts'
-import { type FanOutContext, runOf, runPolicy, workOf } from './context.ts'
-import { BrokenFile, type FanOutRun, keys, readJson, readRecords, writeJson } from './files.ts'
+import {
+  BrokenFile,
+  type FanOutContext,
+  type FanOutRun,
+  keys,
+  readJson,
+  readRecords,
+  runOf,
+  runPolicy,
+  workOf,
+  writeJson,
+} from './files.ts'
 
 /** A task that failed at every try, as the state machine reports it. Source: Step Functions developer guide, Error names and Lambda's errors. */
 export interface Failure {

@@ -3,14 +3,17 @@ import { collectNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { NodeRecord, ReadError, SnapshotRecord } from '#model/input/record.ts'
 import { completeNode } from '#snapshot/prune.ts'
-import { type FanOutContext, openCluster, runOf, workOf } from './context.ts'
 import {
   BrokenFile,
+  type FanOutContext,
   type FanOutRun,
   hasFile,
   keys,
   MissingFile,
+  openCluster,
   readRecords,
+  runOf,
+  workOf,
   writeRecords,
 } from './files.ts'
 import { lostNodes, whyLost } from './lost.ts'

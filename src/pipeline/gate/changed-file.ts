@@ -5,35 +5,32 @@ import { inputLimits, textLimits } from '#base/limits.ts'
 import { once } from '#base/once.ts'
 import { isRawObject, mapOf } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textFrom } from '#base/yaml-place.ts'
-import { readBottlerocket } from '#clients/user-data/bottlerocket.ts'
-import { isOwnField } from '#clients/user-data/settings.ts'
+import { isOwnField, readBottlerocket } from '#clients/user-data/settings.ts'
 import { nodePathIn } from '#facts/eks/kubelet-places.ts'
 import { fieldOfFlag } from '#facts/kubelet/flag-settings.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import type { UnreadFileKind } from '#model/gate.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
+import { takeDocument, takePatch } from './documents.ts'
+import { isPlanText, takePlan } from './terraform-plan.ts'
 import {
   type ChangedFile,
   type ChangedPart,
+  clusterIn,
   type FileProblem,
   type FileReading,
   fileProblem,
-  mostParts,
-  unnamed,
-  unparsedProblem,
-} from './changed-part.ts'
-import { takeDocument, takePatch } from './documents.ts'
-import { takeHclVolumes } from './hcl-volumes.ts'
-import { isPlanText, takePlan } from './terraform-plan.ts'
-import {
-  clusterIn,
   hidesArguments,
   hidesSettings,
   isMisplacedToml,
   mention,
+  mostParts,
   takePiece,
   takeUserData,
+  unnamed,
+  unparsedProblem,
 } from './user-data-parts.ts'
+import { takeHclVolumes } from './volumes.ts'
 
 export const openBudget = (): TextBudget => new TextBudget(textLimits.clusterUserData)
 

@@ -4,8 +4,15 @@
  */
 import { isRawObject, mapOf } from '#base/raw-object.ts'
 import { type LocatedText, textOnLine, type YamlPlace } from '#base/yaml-place.ts'
-import { type FileReading, fileProblem, knownName, type Target, unnamed } from './changed-part.ts'
-import { hidesSettings, takeUserData } from './user-data-parts.ts'
+import {
+  type FileReading,
+  fileProblem,
+  hidesSettings,
+  knownName,
+  type Target,
+  takeUserData,
+  unnamed,
+} from './user-data-parts.ts'
 import { takeVolumes, volumeOf, volumesIn } from './volumes.ts'
 
 /** Where the user data is, by type of resource. */

@@ -6,8 +6,7 @@
  */
 import { isRawObject, mapOf } from '#base/raw-object.ts'
 import type { YamlPlace } from '#base/yaml-place.ts'
-import { type FileReading, knownName, unnamed } from './changed-part.ts'
-import { takeUserData } from './user-data-parts.ts'
+import { type FileReading, knownName, takeUserData, unnamed } from './user-data-parts.ts'
 import { takeVolumes, volumeOf, volumesIn } from './volumes.ts'
 
 /** The first of the paths that has a map. */

@@ -4,23 +4,25 @@ import { dirname, join } from 'node:path'
 import { BudgetExceeded, ForeignTextError, parseYaml, type TextBudget } from '#base/foreign-text.ts'
 import { isRawObject, itemsOf, mapOf, type RawObject, textOfValue } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, placesIn, type YamlPlace } from '#base/yaml-place.ts'
-import { bottlerocketPiece } from '#clients/user-data/bottlerocket.ts'
-import { linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
+import { bottlerocketPiece, linesIn, pieceOfNodeConfig } from '#clients/user-data/settings.ts'
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
 import { nodeClassFields, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { nearestName } from '#facts/kubelet/fields.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
+import { isStack, takeStack } from './cloud-formation.ts'
+import { takeLaunchTemplate, takeNodegroup } from './controllers.ts'
 import {
+  clusterIn,
   type FileProblem,
   type FileReading,
   fileProblem,
   knownName,
   mostParts,
-} from './changed-part.ts'
-import { isStack, takeStack } from './cloud-formation.ts'
-import { takeLaunchTemplate, takeNodegroup } from './controllers.ts'
-import { clusterIn, settingMistakes, takePiece, takeUserData } from './user-data-parts.ts'
+  settingMistakes,
+  takePiece,
+  takeUserData,
+} from './user-data-parts.ts'
 import {
   hasInstanceStore,
   mountsDisks,

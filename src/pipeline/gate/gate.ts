@@ -8,13 +8,13 @@ import type { GateDocument, GateFile, UnreadFileKind } from '#model/gate.ts'
 import type { Selection } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import { isProgram, kubeletLines, openBudget, readChangedFile } from './changed-file.ts'
-import { type ChangedFile, type ChangedPart, fileProblem } from './changed-part.ts'
 import { patchTargets } from './documents.ts'
 import { type Change, judgeNodes, type Part, setsSomething } from './judging.ts'
 import { addedItems } from './node-change.ts'
 import { Problems, verdictOf } from './problems.ts'
 import { type GroupOption, isOfGroup, type ReachedNode, reachOf, targetWords } from './reach.ts'
 import { surveyOf } from './survey.ts'
+import { type ChangedFile, type ChangedPart, fileProblem } from './user-data-parts.ts'
 
 export interface GateText {
   /** As the operator writes the path. */

@@ -14,7 +14,6 @@ import type { NodePrediction } from '#model/prediction.ts'
 import { openPreparing } from '#replay/prepare.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
-import type { ChangedPart, Place } from './changed-part.ts'
 import {
   changeOf,
   changesOf,
@@ -35,6 +34,7 @@ import type { Reach, ReachedNode } from './reach.ts'
 import type { Starts } from './rollout.ts'
 import { settingPaths } from './settings.ts'
 import { placedRecords, type Survey } from './survey.ts'
+import type { ChangedPart, Place } from './user-data-parts.ts'
 
 export interface Part extends ChangedPart {
   reach: Reach

@@ -35,7 +35,6 @@ import type { Refusal } from '#model/kubelet/refusal.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { withChanges } from '#replay/configuration/configuration-change.ts'
-import type { ChangedPart, Place } from './changed-part.ts'
 import {
   emptyRollout,
   presentRollout,
@@ -55,6 +54,7 @@ import {
   unknownFlags,
   withoutSettings,
 } from './settings.ts'
+import type { ChangedPart, Place } from './user-data-parts.ts'
 import { type DiskChange, diskChange, misplacedVolumes } from './volumes.ts'
 
 export interface NodeProblem extends Place {

@@ -3,7 +3,7 @@
 import { matchesGlob } from '#base/text.ts'
 import type { ChangedFileKind } from '#model/gate.ts'
 import { type AmiFamily, matchesCluster, type NodeIdentity } from '#model/input/record.ts'
-import type { ChangedPart, Target } from './changed-part.ts'
+import type { ChangedPart, Target } from './user-data-parts.ts'
 
 /** What of a node decides whether a file reaches it. */
 export interface ReachedNode {

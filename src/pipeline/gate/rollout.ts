@@ -44,7 +44,7 @@ import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { type NextStart, predictNextStart } from '#replay/configuration/next-start.ts'
 import { startOnMachine } from '#replay/kubelet-upgrade.ts'
 import { withPodsLimit } from '#replay/predict-allocatable.ts'
-import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
+import { type ChangedPart, isBeforeBootstrap } from './user-data-parts.ts'
 
 export interface Rollout {
   /** In the order in which they act. */

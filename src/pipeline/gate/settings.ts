@@ -34,8 +34,8 @@ import {
 import { unreadWords } from '#judge/drift/layers.ts'
 import type { KubeletSource } from '#model/input/record.ts'
 import type { StartSettings } from '#model/prediction.ts'
-import { type ChangedPart, isBeforeBootstrap } from './changed-part.ts'
 import { dropInOf, type Rollout, unclearPaths } from './rollout.ts'
+import { type ChangedPart, isBeforeBootstrap } from './user-data-parts.ts'
 
 export interface PlacedSetting {
   part: ChangedPart

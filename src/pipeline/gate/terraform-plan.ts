@@ -13,9 +13,16 @@ import {
   type RawObject,
 } from '#base/raw-object.ts'
 import { type LocatedText, openYaml, textOnLine } from '#base/yaml-place.ts'
-import { type FileReading, fileProblem, knownName, type Target, unnamed } from './changed-part.ts'
 import { takeDocument } from './documents.ts'
-import { mention, takeUserData } from './user-data-parts.ts'
+import {
+  type FileReading,
+  fileProblem,
+  knownName,
+  mention,
+  type Target,
+  takeUserData,
+  unnamed,
+} from './user-data-parts.ts'
 import { takeVolumes, volumeOf } from './volumes.ts'
 
 /** As Terraform prints it, or with its keys sorted. */

@@ -4,20 +4,96 @@ import * as z from 'zod'
 import { listOf } from '#base/list-of.ts'
 import type { Store } from '#clients/store/store.ts'
 import { fillLimits } from '#judge/compare/history/fill.ts'
+import { mostImages, mostPastReleases } from '#judge/compare/history/happenings.ts'
 import { nodeFactsMaxBytes } from '#judge/compare/history/node-facts.ts'
-import { mostImages, mostPastReleases } from '#judge/compare/history/reclaim.ts'
 import { endings } from '#model/delta.ts'
-import { severities } from '#model/finding.ts'
+import { evidenceKinds, notAuditedCauses, severities } from '#model/finding.ts'
 import type { ClusterTrend, NodeFacts, RememberedRun } from '#model/history.ts'
 import { amiFamilies, readModes, subjectKinds } from '#model/input/record.ts'
-import {
-  coverageShape,
-  documentShape,
-  findingShape,
-  gradeShape,
-  subjectShape,
-} from './document-shape.ts'
 import { jsonIn, readText, runKey, runsPrefix } from './keys.ts'
+
+/* Schema of a findings document that is read back, from a file or from the history. */
+
+type DocumentText = z.ZodType<string>
+
+const whole = z.int().min(0)
+
+const gradeShape = z.enum(['A', 'B', 'C', 'D', 'F']).nullable()
+const coverageShape = z.object({ nodes: whole, read: whole, partlyRead: whole, notRead: whole })
+
+const subjectShape = (name: DocumentText) =>
+  z.object({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })
+
+/** @param text schema of sentences; @param name schema of ids and names, bounded or not */
+export function findingShape(text: DocumentText, name: DocumentText) {
+  return z.object({
+    id: name,
+    rule: name,
+    severity: z.enum(severities),
+    confidence: z.enum(['certain', 'likely', 'possible']),
+    cluster: text,
+    subject: subjectShape(name),
+    nodes: z.object({ count: whole, sample: listOf(name) }),
+    places: z.int().min(1).optional(),
+    title: text,
+    evidence: listOf(z.object({ kind: z.enum(evidenceKinds), what: text, value: text })),
+    waived: z.object({ until: text, reason: text }).nullable(),
+  })
+}
+
+/** @param time schema of the run's time; @param finding `findingShape` of the same schemas, or an extension of it */
+export function documentShape<Finding extends z.ZodType>(
+  text: DocumentText,
+  name: DocumentText,
+  time: DocumentText,
+  finding: Finding,
+) {
+  return z.object({
+    run: z.object({
+      version: text,
+      source: z.enum(['live', 'snapshot']),
+      takenAt: time,
+      account: text.nullable(),
+      region: text.nullable(),
+      rules: listOf(name),
+      inputErrors: listOf(text),
+      lostLines: whole.optional(),
+    }),
+    clusters: listOf(
+      z.object({
+        name: text,
+        grade: gradeShape,
+        coverage: coverageShape,
+        outcomes: z.object({
+          pass: whole,
+          fail: whole,
+          unknown: whole,
+          notApplicable: whole,
+          error: whole,
+        }),
+      }),
+    ),
+    findings: listOf(finding),
+    waived: listOf(finding),
+    unknowns: listOf(
+      z.object({
+        rule: name,
+        cluster: text,
+        subject: subjectShape(name),
+        nodes: z.object({ count: whole, sample: listOf(name) }),
+        reason: text,
+      }),
+    ),
+    notAudited: listOf(
+      z.object({
+        cluster: text,
+        node: name.nullable(),
+        cause: z.enum(notAuditedCauses),
+        reason: text,
+      }),
+    ),
+  })
+}
 
 const count = z.int().min(0)
 const number = z.number().nullable()

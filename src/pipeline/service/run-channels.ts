@@ -3,12 +3,12 @@ import { type LanguageId, languageIds } from '#model/language.ts'
 import type { ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
 import type { Readers } from '#pipeline/audit/publication.ts'
-import type { MailChannel } from '#publish/channel.ts'
 import { eventBridge } from '#publish/channels/event-bridge.ts'
 import type { OnceOptions } from '#publish/channels/message-once.ts'
 import { ses } from '#publish/channels/ses.ts'
 import { sns } from '#publish/channels/sns.ts'
 import { webhook } from '#publish/channels/webhook.ts'
+import type { MailChannel } from '#publish/publish.ts'
 
 export interface RunChannels {
   /** Returns the audience's own language first, even without recipients. @param owner null: the general audience */

@@ -1,5 +1,5 @@
 /** An EventBridge bus: one event for each new, worse and ended finding, once per run id. */
-import type { MailChannel } from '#publish/channel.ts'
+import type { MailChannel } from '#publish/publish.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
 /** Milliseconds; longer than the requests of one run. */

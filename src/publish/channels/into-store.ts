@@ -2,8 +2,7 @@
 
 import { folderStore } from '#clients/store/folder-store.ts'
 import type { Store } from '#clients/store/store.ts'
-import type { Channel, PublishedFile } from '#publish/channel.ts'
-import { runKey } from '#publish/run.ts'
+import { type Channel, type PublishedFile, runKey } from '#publish/publish.ts'
 
 /** @throws Error with a message for people, at the first file that cannot be stored */
 async function storeFiles(store: Store, keyOf: (name: string) => string, files: PublishedFile[]) {

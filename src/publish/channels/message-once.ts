@@ -8,8 +8,7 @@ import { hourMs } from '#base/units.ts'
 import type { MailAttachment } from '#clients/send/mail.ts'
 import type { Store } from '#clients/store/store.ts'
 import type { RenderedMail } from '#model/report.ts'
-import type { MailChannel } from '#publish/channel.ts'
-import { runKey } from '#publish/run.ts'
+import { type MailChannel, runKey } from '#publish/publish.ts'
 
 export interface OnceOptions {
   runId: string

@@ -15,7 +15,7 @@ import {
 } from '#clients/send/sesv2.ts'
 import type { LanguageId } from '#model/language.ts'
 import type { ReportPolicy } from '#model/policy.ts'
-import type { MailChannel } from '#publish/channel.ts'
+import type { MailChannel } from '#publish/publish.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
 export interface SesOptions extends OnceOptions {

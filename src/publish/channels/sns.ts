@@ -1,5 +1,5 @@
 /** An SNS topic: the mail's text, once per run id. */
-import type { MailChannel } from '#publish/channel.ts'
+import type { MailChannel } from '#publish/publish.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
 /** Milliseconds; longer than all attempts of the client together. */

@@ -8,7 +8,7 @@ import { cut, matchesGlob } from '#base/text.ts'
 import { postJson, postTimeLimitMs } from '#clients/send/webhook.ts'
 import type { MessageCard } from '#model/report.ts'
 import type { Settings } from '#model/run.ts'
-import type { MailChannel } from '#publish/channel.ts'
+import type { MailChannel } from '#publish/publish.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
 export interface WebhookOptions extends OnceOptions {

@@ -1,27 +1,282 @@
 /** Whether a step did on its node what the plan promised, by a new reading of the node. Unknown never counts as done. */
 
-import { type RawObject, valueAt } from '#base/raw-object.ts'
-import { firstReasons } from '#base/text.ts'
+import { leavesOf, mapOf, mergePatch, type RawObject, valueAt } from '#base/raw-object.ts'
+import { byText, firstNames, firstReasons } from '#base/text.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { NodeInput, ReadError } from '#model/input/record.ts'
+import { isComparedField, meaningOf } from '#facts/kubelet/fields.ts'
+import { probePeriodMs } from '#facts/kubelet/periods.ts'
+import type { Host } from '#model/input/inspection.ts'
+import type { KubernetesNode, KubernetesPod, NodeInput, ReadError } from '#model/input/record.ts'
 import {
   type ExpectedSetting,
+  isMoment,
+  methodFacts,
   type NodeState,
   type PlanStep,
   restartsKubelet,
   type Verification,
 } from '#model/plan.ts'
+import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import { instanceIdOf } from '#remediate/plan/never.ts'
-import { hashOnDisk, hashText, kubeletStartedAt } from './found-on-node.ts'
-import { isKubeletRead, otherDoubts, unmetSettings } from './other-settings.ts'
-import {
-  type Doubt,
-  notYetDoubt,
-  pressureDoubts,
-  readyDoubts,
-  unreadyPodDoubts,
-  wrongDoubt,
-} from './verify-health.ts'
+import { isActive, isReady, podName, readyConditionOf } from '#remediate/pods.ts'
+import { imageHashOn, imageText } from '#remediate/remedies/pull-image.ts'
+
+const hashForm = /^[a-f0-9]{64}$/
+
+/** SHA-256 at the step's path, of the file or of the image's state: hex or `absent`. Null: unread, or no file (Bottlerocket). */
+export function hashOnDisk(
+  { method, path }: PlanStep,
+  { host, runtime }: NodeInput,
+): string | null {
+  const { changes, isFile } = methodFacts[method]
+  if (changes === 'image') return imageHashOn(runtime, path)
+  if (!isFile) return null
+  const files = (changes === 'logrotate' ? host?.logrotate : host?.kubelet?.files) ?? []
+  const file = files.find(one => one.path === path)
+  if (file) return file.sha256 !== undefined && hashForm.test(file.sha256) ? file.sha256 : null
+  return files.length > 0 ? 'absent' : null
+}
+
+/** The hash for people. @param hash as `hashOnDisk` returns it */
+function hashText({ method, path }: PlanStep, hash: string): string {
+  if (methodFacts[method].changes === 'image') return imageText(path, hash)
+  return hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
+}
+
+/** When the node's kubelet started, RFC 3339, by the node's own clock; null: unknown. */
+export function kubeletStartedAt({ host, known, summary }: NodeInput): string | null {
+  const process = summary?.node?.systemContainers?.find(({ name }) => name === 'kubelet')
+  const times = [host?.kubelet?.startedAt, known?.kubeletStartedAt, process?.startTime]
+  return times.find(time => time !== undefined && isMoment(time)) ?? null
+}
+
+/* Whether a changed node is well: it stays Ready, has no new pressure, and its pods are ready again. */
+
+export interface Doubt {
+  state: 'not-yet' | 'wrong'
+  why: string
+}
+
+export const notYetDoubt = (why: string): Doubt => ({ state: 'not-yet', why })
+const wrongDoubt = (why: string): Doubt => ({ state: 'wrong', why })
+
+/** Milliseconds since the epoch. */
+export interface Moment {
+  at: number
+  appliedAt: number
+}
+
+const conditionOf = ({ status }: KubernetesNode, wanted: string) =>
+  (status?.conditions ?? []).find(({ type }) => type === wanted)
+const timeOf = (time: string | null | undefined) => {
+  const parsed = Date.parse(time ?? '')
+  return Number.isNaN(parsed) ? null : parsed
+}
+
+/** Maximum settle time: pods with longer probe periods are checked one by one. */
+const longestSettleMs = 5 * 60_000
+
+/** How long a node has to stay Ready: until each readiness probe of its pods has run once, and at least a probe's default period. */
+export function settleMs({ pods }: Pick<NodeInput, 'pods'>): number {
+  const probes = (pods ?? [])
+    .filter(isActive)
+    .flatMap(({ spec }) => (spec?.containers ?? []).flatMap(one => one.readinessProbe ?? []))
+  const longest = Math.max(
+    probePeriodMs,
+    ...probes.map(
+      probe => seconds(probe.initialDelaySeconds, 0) + seconds(probe.periodSeconds, probePeriodMs),
+    ),
+  )
+  return Math.min(longest, longestSettleMs)
+}
+
+const seconds = (value: unknown, presetMs: number) =>
+  typeof value === 'number' && value > 0 ? value * 1000 : presetMs
+
+/** Minimum by which the node's clock is ahead: a node cannot have posted its status after the reading. */
+const aheadMs = (node: KubernetesNode, at: number) =>
+  Math.max(0, (timeOf(conditionOf(node, 'Ready')?.lastHeartbeatTime) ?? at) - at)
+
+function* readyDoubts(fresh: NodeInput, { at, appliedAt }: Moment): Iterable<Doubt> {
+  const ready = conditionOf(fresh.node, 'Ready')
+  if (ready?.status !== 'True') {
+    const reason = ready?.reason ? ` (${ready.reason.slice(0, 100)})` : ''
+    return yield notYetDoubt(`the node is not Ready${reason}`)
+  }
+  const ahead = aheadMs(fresh.node, at)
+  const since = [
+    { what: 'the change', time: appliedAt },
+    {
+      what: 'the node turned Ready',
+      time: (timeOf(ready.lastTransitionTime) ?? appliedAt) - ahead,
+    },
+    { what: 'its kubelet started', time: (timeOf(kubeletStartedAt(fresh)) ?? appliedAt) - ahead },
+  ].reduce((last, one) => (one.time > last.time ? one : last))
+  const wanted = settleMs(fresh)
+  const stableMs = at - since.time
+  if (stableMs < wanted)
+    yield notYetDoubt(
+      `it was read ${Math.round(stableMs / 1000)} s after ${since.what}, and has to stay Ready for ${Math.round(wanted / 1000)} s`,
+    )
+}
+
+/** Source: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
+function pressureOf(signal: string): string {
+  if (signal.includes('memory')) return 'MemoryPressure'
+  return signal.startsWith('pid') ? 'PIDPressure' : 'DiskPressure'
+}
+
+/** A kubelet forgets its pressure when it restarts, and reports it anew. Pressure that was due before the change is not new. */
+function* pressureDoubts(
+  { before }: PlanStep,
+  { node }: NodeInput,
+  changedAt: number,
+): Iterable<Doubt> {
+  const known = new Set((before.evictsNow ?? []).map(pressureOf))
+  for (const type of ['MemoryPressure', 'DiskPressure', 'PIDPressure']) {
+    const condition = conditionOf(node, type)
+    if (condition?.status !== 'True' || known.has(type)) continue
+    const since = timeOf(condition.lastTransitionTime)
+    if (since === null || since >= changedAt)
+      yield wrongDoubt(`the node is under ${type} since the change`)
+  }
+}
+
+const shownPods = 5
+
+/** Ignores pods that were deleted or created since the change. */
+function* unreadyPodDoubts(
+  { pods }: NodeInput,
+  before: readonly string[] | null,
+  changedAt: number,
+): Iterable<Doubt> {
+  if (!Array.isArray(pods)) return yield notYetDoubt('its pods were not read')
+  const wereReady = before ? new Set(before) : null
+  const lost = pods
+    .filter(pod => isActive(pod) && !isReady(pod) && isOld(pod, changedAt))
+    .filter(pod => wereReady?.has(podName(pod)) ?? hasChangedSince(pod, changedAt))
+    .map(podName)
+    .sort()
+  if (lost.length > 0) yield notYetDoubt(`pods are not ready again: ${firstNames(lost, shownPods)}`)
+}
+
+function isOld({ metadata }: KubernetesPod, changedAt: number) {
+  const made = timeOf(metadata?.creationTimestamp)
+  return metadata?.deletionTimestamp === undefined && (made === null || made < changedAt)
+}
+
+/** The Ready condition changed since the change, so the pod was ready before. */
+function hasChangedSince(pod: KubernetesPod, changedAt: number) {
+  const since = timeOf(readyConditionOf(pod)?.lastTransitionTime)
+  return since !== null && since >= changedAt
+}
+
+/* Kubelet fields that a step does not change, running or on disk. A plan contains only their digests, not their values. */
+
+/** Settings that the step does not change. */
+export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
+
+/** Hex characters: no one can construct another value with the same 64 bits that a kubelet accepts. */
+const digestLength = 16
+
+/** Whether the kubelet itself was read. If not, the record has the merged files, drop-ins and flags. */
+const isKubeletRead = ({ mode, errors }: NodeInput): boolean =>
+  mode !== 'ssm' && !errors.some(({ what }) => what === 'configz')
+
+/**
+ * By field, without what the step changes; of a map, only the keys that the step leaves alone.
+ * @param record with the configuration on disk if configz is unread
+ * @returns empty: neither configz nor the disk was read
+ */
+export function otherSettings(
+  record: NodeInput,
+  expect: readonly ExpectedSetting[],
+): OtherSettings {
+  const printed = record.configuration?.printed ?? null
+  if (!printed) return {}
+  const isOnDisk = !isKubeletRead(record)
+  const settings = isOnDisk ? { ...fieldsOnDisk(record.host), ...printed } : printed
+  const { kubeletVersion } = nodeIdentity(record.node)
+  const changed = new Set(expect.map(({ field }) => field))
+  const digests = Object.entries(settings).flatMap(([field, value]) => {
+    const meant = leavesOf({ [field]: value })
+      .filter(([path]) => !changed.has(path) && !changed.has(field))
+      .map(([path, leaf]) => [
+        path,
+        isComparedField(path) ? meaningOf(path, leaf, kubeletVersion) : canonicalJson(leaf),
+      ])
+      .filter(([, meaning]) => meaning !== '')
+    return meant.length === 0 ? [] : [[field, sha256(canonicalJson(meant)).slice(0, digestLength)]]
+  })
+  return { others: Object.fromEntries(digests), ...(isOnDisk && { othersOn: 'disk' }) }
+}
+
+/** Merges fields of file and drop-ins in the kubelet's order, then flags, including fields that the replay of a start leaves out. */
+function fieldsOnDisk(host: Host | null): RawObject {
+  const { files = [], commandLine = [] } = host?.kubelet ?? {}
+  const contentsOf = (role: string) =>
+    files
+      .filter(file => file.role === role)
+      .toSorted((a, b) => byText(a.path ?? '', b.path ?? ''))
+      .map(({ content }) => mapOf(content))
+  const {
+    kind: _kind,
+    apiVersion: _version,
+    ...fields
+  } = [...contentsOf('config'), ...contentsOf('drop-in')].reduce(mergePatch, {})
+  return { ...fields, ...flagsOf(commandLine) }
+}
+
+/** Each flag with its values, including values that are separate words. */
+function flagsOf(commandLine: readonly string[]) {
+  const flags: Record<string, string> = {}
+  let name = ''
+  for (const word of commandLine) {
+    if (word.startsWith('--')) name = word.split('=', 1)[0] ?? word
+    if (name !== '') flags[name] = `${flags[name] ?? ''} ${word}`
+  }
+  return flags
+}
+
+/** Settings that do not run as expected. @param running configuration of the same node */
+function unmetSettings(
+  expected: readonly ExpectedSetting[],
+  { node }: NodeInput,
+  running: RawObject,
+): ExpectedSetting[] {
+  const { kubeletVersion } = nodeIdentity(node)
+  const meaning = (field: string, value: unknown) => meaningOf(field, value, kubeletVersion)
+  return expected.filter(
+    ({ field, value }) => meaning(field, value) !== meaning(field, valueAt(running, field)),
+  )
+}
+
+const shownFields = 6
+
+/**
+ * Doubts if fields that the step leaves alone are not as they were, or cannot be compared. Files lack the kubelet's
+ * defaults, so the running configuration is compared only with the running configuration.
+ */
+export function* otherDoubts(
+  { others = {}, othersOn, expect }: OtherSettings & Pick<PlanStep, 'expect'>,
+  fresh: NodeInput,
+): Iterable<Doubt> {
+  const { others: found, othersOn: foundOn } = otherSettings(fresh, expect)
+  if (!found) return
+  if (othersOn !== foundOn) {
+    const [planned, read] = [othersOn, foundOn].map(on => (on === 'disk' ? 'files' : 'configz'))
+    const why = `the plan was made from its ${planned}, and this reading has only its ${read}: whether other settings changed is unknown. Read the node in the plan's mode`
+    return yield notYetDoubt(why)
+  }
+  const changed = [...new Set([...Object.keys(others), ...Object.keys(found)])]
+    .filter(field => others[field] !== found[field])
+    .toSorted()
+  if (changed.length === 0) return
+  const names = changed.map(field => field.slice(0, 60))
+  yield wrongDoubt(
+    `its configuration differs in what the plan leaves alone: ${firstNames(names, shownFields)}`,
+  )
+}
 
 const shownDoubts = 4
 

@@ -18,7 +18,7 @@ import {
   refusal,
   withPrefix,
 } from '#model/kubelet/refusal.ts'
-import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
+import { type Kubelet, kubeletOf } from '#replay/times.ts'
 import {
   featureGateError,
   LoadError,

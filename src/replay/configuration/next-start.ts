@@ -24,8 +24,7 @@ import {
   type KubeletFiles,
   kubeletFiles,
 } from './kubelet-files.ts'
-import { configurationFromFiles } from './start-configuration.ts'
-import { startSettings } from './start-settings.ts'
+import { configurationFromFiles, startSettings } from './start-settings.ts'
 import { isEndpointChecked } from './validation/components.ts'
 import { areTooFewLogFiles, startupErrors } from './validation/fields.ts'
 

@@ -19,7 +19,6 @@ import {
   type Victim,
 } from '#model/prediction.ts'
 import type { TimeBounds } from '#replay/times.ts'
-import { type DiskLayout, diskLayoutOf, type Observations } from './observations.ts'
 import {
   type EvictionState,
   type Outcome,
@@ -27,7 +26,13 @@ import {
   startEviction,
   synchronizeAlternatives,
 } from './synchronize.ts'
-import { isHardThreshold, isThresholdMet } from './thresholds.ts'
+import {
+  type DiskLayout,
+  diskLayoutOf,
+  isHardThreshold,
+  isThresholdMet,
+  type Observations,
+} from './thresholds.ts'
 
 /** A condition as the node reported it when it was read. */
 export interface ReportedCondition {

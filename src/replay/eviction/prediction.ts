@@ -15,15 +15,16 @@ import type {
   Threshold,
   Unknown,
 } from '#model/prediction.ts'
-import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import { podStatsOf } from '#replay/pods.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { passBounds } from './bounds.ts'
-import { isRefusedLayout, type Observations } from './observations.ts'
 import {
   type EvictionConfig,
   getThresholdQuantity,
   isHardThreshold,
+  isRefusedLayout,
   isThresholdMet,
+  type Observations,
   parseEvictionConfig,
   updateContainerFsThresholds,
 } from './thresholds.ts'

@@ -21,21 +21,18 @@ import {
   type Signal,
   type Threshold,
 } from '#model/prediction.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
-import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
+import type { Pod, PodStatsIndex } from '#replay/pods.ts'
+import type { Kubelet } from '#replay/times.ts'
 import {
   type DiskLayout,
-  isRefusedLayout,
-  isUpdated,
-  type Observations,
-  placementOf,
-} from './observations.ts'
-import {
   type EvictionConfig,
   isHardThreshold,
+  isRefusedLayout,
   isSameKey,
+  isUpdated,
   mergeThresholds,
+  type Observations,
+  placementOf,
   thresholdsMet,
   updateContainerFsThresholds,
 } from './thresholds.ts'

@@ -10,17 +10,19 @@ import {
   signOf,
 } from '#base/go/quantity.ts'
 import type { FilesystemLayout, LocalStorageEviction, PodName, Signal } from '#model/prediction.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
-import { ephemeralStorageLimit, getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
 import {
+  ephemeralStorageLimit,
   type FsUsage,
   firstVolumes,
+  getResourceRequestQuantity,
+  isCriticalPod,
+  type Pod,
   type PodStats,
   type PodStatsIndex,
   podStatsOf,
-} from '#replay/pods/pod-stats.ts'
-import { type DiskLayout, placementOf } from './observations.ts'
+} from '#replay/pods.ts'
+import type { Kubelet } from '#replay/times.ts'
+import { type DiskLayout, placementOf } from './thresholds.ts'
 
 /*
  * The resource of each eviction signal.

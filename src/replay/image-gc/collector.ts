@@ -11,8 +11,7 @@
  *               alpha in all); a detection that fails; hooks after deletion
  */
 import { formatDuration } from '#base/go/duration.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import { exactTime, zeroTimeMs } from '#replay/times.ts'
+import { exactTime, type Kubelet, zeroTimeMs } from '#replay/times.ts'
 import { ageLimitOf, type ImageGcPolicy } from './policy.ts'
 import {
   everything,

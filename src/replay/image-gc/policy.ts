@@ -11,8 +11,7 @@
 import { durationMs } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import type { TimeBounds } from '#replay/times.ts'
+import type { Kubelet, TimeBounds } from '#replay/times.ts'
 
 export interface ImageGcPolicy {
   highThresholdPercent: number

@@ -13,8 +13,7 @@
  */
 
 import { byText } from '#base/text.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import { type TimeBounds, zeroTimeMs } from '#replay/times.ts'
+import { type Kubelet, type TimeBounds, zeroTimeMs } from '#replay/times.ts'
 import type { AgeLimit, ImageGcPolicy } from './policy.ts'
 import {
   amountToFree,

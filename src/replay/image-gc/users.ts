@@ -13,9 +13,14 @@ import { canonicalName } from '#model/input/image-reference.ts'
 import type { RuntimeContainer } from '#model/input/inspection.ts'
 import type { KnownImages, KubernetesPod, NodeInput } from '#model/input/record.ts'
 import type { Unknown } from '#model/prediction.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
-import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from '#replay/times.ts'
+import { containerIdOf, containerStatusesOf } from '#replay/pods.ts'
+import {
+  type KnownTimes,
+  type Kubelet,
+  knownTimesOf,
+  kubeletStartOf,
+  type TimeBounds,
+} from '#replay/times.ts'
 
 /*
  * Known and unknown facts of each image on a node.

@@ -6,8 +6,14 @@ import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
 import type { DiskHolder, HolderPart } from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
-import { hostPathOwner, ownersByContainer, type PodsByUid, volumeOwner } from './owners.ts'
-import type { Amount, PodUse } from './pod-use.ts'
+import {
+  type Amount,
+  hostPathOwner,
+  ownersByContainer,
+  type PodsByUid,
+  type PodUse,
+  volumeOwner,
+} from './pod-use.ts'
 
 export type Disk = 'nodefs' | 'imagefs'
 

@@ -4,8 +4,8 @@
  */
 import type { HostDiskUse } from '#model/input/inspection.ts'
 import type { FilesystemLedger } from '#model/prediction.ts'
-import { countOf } from '#replay/counters.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
+import { countOf } from '#replay/times.ts'
 import type { Entry } from './balance.ts'
 import type { Amount, PodUse } from './pod-use.ts'
 

@@ -13,10 +13,10 @@ import {
   type HolderPart,
   podOwner,
 } from '#model/prediction.ts'
-import { countOf } from '#replay/counters.ts'
 import { imagesOfReference } from '#replay/image-gc/users.ts'
-import { containerIdOf, containerStatusesOf } from '#replay/pods/pod.ts'
+import { containerIdOf, containerStatusesOf } from '#replay/pods.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
+import { countOf } from '#replay/times.ts'
 import {
   type Disk,
   diskUseOf,
@@ -26,8 +26,7 @@ import {
   podFolderSpace,
 } from './folder-space.ts'
 import { groupOf, imagesDisk, type StoredImage, snapshotSpace, snapshotsOf } from './image-space.ts'
-import { ownersByContainer, type PodsByUid, podsByUid, uidOnNode } from './owners.ts'
-import type { PodUse } from './pod-use.ts'
+import { ownersByContainer, type PodsByUid, type PodUse, podsByUid, uidOnNode } from './pod-use.ts'
 
 const shownParts = 5
 const shownWorkloads = 5

@@ -2,14 +2,16 @@
 
 import type { FilesystemName, Fill, FillTarget } from '#model/plan.ts'
 import type { NodeCondition, Observation, Signal } from '#model/prediction.ts'
-import { type DiskLayout, type Observations, placementOf } from '#replay/eviction/observations.ts'
-import type { EvictionConfig } from '#replay/eviction/thresholds.ts'
+import {
+  type DiskLayout,
+  type EvictionConfig,
+  type Observations,
+  placementOf,
+} from '#replay/eviction/thresholds.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import type { FreedBy } from '#replay/image-gc/unpacked-bytes.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
-import type { PodStatsIndex } from '#replay/pods/pod-stats.ts'
-import type { TimeBounds } from '#replay/times.ts'
+import type { Pod, PodStatsIndex } from '#replay/pods.ts'
+import type { Kubelet, TimeBounds } from '#replay/times.ts'
 
 /* The input of a timeline. */
 

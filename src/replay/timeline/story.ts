@@ -17,7 +17,6 @@ import {
 } from '#facts/kubelet/periods.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { PodName, SpaceBounds, TimelineDetail } from '#model/prediction.ts'
-import type { Observations } from '#replay/eviction/observations.ts'
 import {
   type Eviction,
   type EvictionState,
@@ -25,7 +24,7 @@ import {
   startEviction,
   synchronize,
 } from '#replay/eviction/synchronize.ts'
-import { thresholdAmount } from '#replay/eviction/thresholds.ts'
+import { type Observations, thresholdAmount } from '#replay/eviction/thresholds.ts'
 import {
   deleteUnusedImages,
   detectImages,
@@ -35,8 +34,7 @@ import {
 } from '#replay/image-gc/collector.ts'
 import type { ImageGcPolicy } from '#replay/image-gc/policy.ts'
 import { amountToFree } from '#replay/image-gc/usage.ts'
-import { isCriticalPod, type Pod } from '#replay/pods/pod.ts'
-import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
+import { isCriticalPod, type Pod, type PodStatsIndex, podStatsOf } from '#replay/pods.ts'
 import type { Assumption } from './assumptions.ts'
 import {
   deadUser,

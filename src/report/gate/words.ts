@@ -1,15 +1,18 @@
 /** Words that the formats of a gate share. */
 
-import type {
-  GateDocument,
-  GateFile,
-  GateLimit,
-  GateProblem,
-  GateProblemKind,
-  GateValues,
+import {
+  type GateDocument,
+  type GateFile,
+  type GateGroup,
+  type GateLimit,
+  type GateProblem,
+  type GateProblemKind,
+  type GateValues,
+  gateEffects,
 } from '#model/gate.ts'
+import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { lineText, nameText, nodesText } from '#report/parts/findings.ts'
-import { formatBytes, formatCount, plural } from '#report/text.ts'
+import { formatBytes, formatCount, formatUtc, plural } from '#report/text.ts'
 
 const stopWords: Partial<Record<GateProblemKind, string>> = {
   unparsed: 'cannot be parsed',
@@ -21,12 +24,12 @@ const stopWords: Partial<Record<GateProblemKind, string>> = {
 }
 
 /** Whether a node was compared, or no file is the kubelet's business. */
-export const isJudged = ({ verdict, files, groups }: GateDocument) =>
+const isJudged = ({ verdict, files, groups }: GateDocument) =>
   verdict !== 'unread' &&
   (groups.length > 0 || files.every(({ kinds: known }) => known.length === 0))
 
 /** The verdict with its first reason, and what an empty or a small one means. */
-export function verdictText(document: GateDocument) {
+function verdictText(document: GateDocument) {
   const { verdict, files, problems } = document
   const [worst, ...others] = byEffect(problems.filter(problem => problem.stops))
   if (worst) return stoppedText(worst, others.length)
@@ -72,15 +75,15 @@ const selfExplaining: ReadonlySet<GateProblemKind> = new Set([
 ])
 
 /** Null: the problem's own text says it, and no finding reports it. */
-export function labelOf({ kind, severity }: GateProblem): string | null {
+function labelOf({ kind, severity }: GateProblem): string | null {
   if (selfExplaining.has(kind)) return severity
   return severity === null ? kinds[kind] : `${kinds[kind]}, ${severity}`
 }
 
-export const placeOf = ({ file, line }: GateProblem) => `${nameText(file)}:${line}`
+const placeOf = ({ file, line }: GateProblem) => `${nameText(file)}:${line}`
 
 /** One entry for the same effect of one place on several groups, with the worst severity, and for settings that the same reason leaves without effect. */
-export const byEffect = (problems: readonly GateProblem[]): Effect[] =>
+const byEffect = (problems: readonly GateProblem[]): Effect[] =>
   groupProblems(problems, ({ kind, file, line, field, rule, text }) =>
     kind === 'no-effect' ? [kind, file, text] : [kind, file, line, field, rule ?? text],
   )
@@ -119,16 +122,16 @@ export function placesOf(effect: Effect, names: number): string | null {
   return `${plural(nodeCount(groups), 'node')} in ${plural(groups.length, 'group')}: ${shown.join(', ')}${more}`
 }
 
-export const pathOf = ({ cluster, group }: Pick<GateProblem, 'cluster' | 'group'>) =>
+const pathOf = ({ cluster, group }: Pick<GateProblem, 'cluster' | 'group'>) =>
   `${nameText(cluster ?? '')}/${nameText(group?.name ?? '')}`
 
 /** Of a group. */
-export const shownSettings = 4
+const shownSettings = 4
 const shownFields = 6
 const shownValues = 3
 
 /** What happens: for settings without effect their names and the reason. */
-export function headlineOf(effect: Effect) {
+function headlineOf(effect: Effect) {
   const [{ kind, text, line, otherLine }] = effect
   const other = otherLine === null ? [] : [`(the other field is on line ${otherLine})`]
   if (kind !== 'no-effect') return [lineText(text), ...other, ...valueTexts(effect)].join(' ')
@@ -203,7 +206,7 @@ export function sentenceOf(effect: Effect) {
 }
 
 /** What follows on the first node. Empty: the headline says all. */
-export function detailOf(effect: Effect) {
+function detailOf(effect: Effect) {
   const [first] = effect
   if (first.detail === null) return ''
   const isOfOne = new Set(effect.map(one => one.detail)).size > 1
@@ -211,7 +214,7 @@ export function detailOf(effect: Effect) {
 }
 
 /** `imageMaximumGCAge: 12h or not set → 24h`; without a key of evictionHard nothing evicts. */
-export function settingText(field: string, known: readonly GateValues[]) {
+function settingText(field: string, known: readonly GateValues[]) {
   const none = field.startsWith('evictionHard.') ? 'no threshold' : 'not set'
   const [before, after] = (['before', 'after'] as const).map(when => {
     const once = [...new Set(known.flatMap(values => values[when]))]
@@ -221,13 +224,224 @@ export function settingText(field: string, known: readonly GateValues[]) {
   return `${nameText(field)}: ${before} → ${after}`
 }
 
-export const fileText = ({ file, kinds, nodes, reach }: GateFile) =>
+const fileText = ({ file, kinds, nodes, reach }: GateFile) =>
   `${nameText(file)}: ${kinds.length === 0 ? lineText(reach) : `${kinds.join(', ')}, ${plural(nodes, 'node')} (${lineText(reach)})`}`
 
 /** What was judged: `2 files, 12 nodes in 3 groups, compared with what runs now`. */
-export function scopeOf({ files, groups, comparedWith, waived }: GateDocument) {
+function scopeOf({ files, groups, comparedWith, waived }: GateDocument) {
   const judged = files.filter(({ kinds: own }) => own.length > 0).length
   const nodes = groups.reduce((sum, group) => sum + group.nodes, 0)
   const against = comparedWith === 'base' ? 'the files before the change' : 'what runs now'
   return `${plural(judged, 'file')}, ${plural(nodes, 'node')} in ${plural(groups.length, 'group')}, compared with ${against}${waived.length === 0 ? '' : `; worse, and silenced by waivers: ${waived.join(', ')}`}`
+}
+
+/* The answer of a gate for a terminal or a log. */
+
+/** @param heading styles a heading */
+export function gateText(document: GateDocument, heading: (text: string) => string) {
+  const { files, groups, problems } = document
+  const stops = problems.filter(problem => problem.stops)
+  const others = problems.filter(problem => !problem.stops)
+  const lines = [
+    heading(`${verdictText(document)} (${scopeOf(document)})`),
+    '',
+    ...files.map(file => `  ${fileText(file)}`),
+    ...section(heading('Stops the change'), stops),
+    ...section(heading('Also'), others),
+    ...(groups.length === 0 ? [] : ['', heading('Groups'), ...groups.flatMap(groupLines)]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const section = (title: string, problems: readonly GateProblem[]) =>
+  problems.length === 0 ? [] : ['', title, ...byEffect(problems).flatMap(effectLines)]
+
+function effectLines(effect: Effect) {
+  const [first] = effect
+  const where = placesOf(effect, 3)
+  const label = labelOf(first)
+  return [
+    `  ${[placeOf(first), label && `[${label}]`, sentenceOf(effect)].filter(Boolean).join(' ')}`,
+    ...(where === null ? [] : [`    ${where}`]),
+  ]
+}
+
+function groupLines(group: GateGroup) {
+  const { nodes, imageGcs, evictions, settings } = group
+  const more = settings.length - shownSettings
+  const effects = gateEffects.filter(effect => group[effect] > 0)
+  const shown = [
+    ...effects.map(effect => `${group[effect]} ${effect === 'unread' ? 'not judged' : effect}`),
+    ...(imageGcs > 0 ? [`image GC at once on ${imageGcs}`] : []),
+    ...(evictions > 0 ? [`evictions at once on ${evictions}`] : []),
+  ]
+  return [
+    `  ${pathOf(group)}: ${plural(nodes, 'node')}: ${shown.join(', ')}`,
+    ...settings
+      .slice(0, shownSettings)
+      .map(({ field, values }) => `    ${settingText(field, [values])}`),
+    ...(more > 0 ? [`    and ${plural(more, 'more setting')}`] : []),
+  ]
+}
+
+/* The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
+
+/** What a reader takes in at once. */
+const shownStops = 5
+const shownUnread = 5
+const shownRows = 30
+
+export function gateMarkdown(document: GateDocument) {
+  const { groups, problems, files, takenAt } = document
+  const stops = byEffect(problems.filter(problem => problem.stops))
+  const others = byEffect(problems.filter(({ stops, kind }) => !stops && kind !== 'unread'))
+  const unread = byEffect(problems.filter(({ kind }) => kind === 'unread'))
+  const sheet = openSheet()
+  sheet.add(`## ${markOf(document)} ${escapeMarkdown(verdictText(document))}\n\n`)
+  table(sheet, groups, problems)
+  sheet.addAll(
+    [...Map.groupBy(stops.slice(0, shownStops), ([first]) => placeOf(first)).values()],
+    shortEntries,
+  )
+  const more = stops.length - shownStops
+  if (more > 0) sheet.count(`- and ${plural(more, 'more problem')}, see the details\n`)
+  sheet.addAll(
+    unread.slice(0, shownUnread),
+    effect => `- ⚪ **${placeText(effect)}** ${shortText(effect)}\n`,
+  )
+  if (unread.length > shownUnread)
+    sheet.count(
+      `- and ${plural(unread.length - shownUnread, 'more text')} not read, see the JSON\n`,
+    )
+  const details = [
+    ...stops.slice(0, shownStops).flatMap(detailEntry),
+    ...stops.slice(shownStops).map(entry),
+  ]
+  addFolded(sheet, 'Why the change is stopped', details)
+  const isBetter = ([{ kind }]: Effect) => kind === 'better'
+  const [better, known] = [others.filter(isBetter), others.filter(one => !isBetter(one))]
+  addFolded(sheet, 'What gets better', better.map(entry))
+  addFolded(sheet, 'What to know', known.map(entry))
+  const fileTexts = files.map(file => escapeMarkdown(fileText(file)))
+  const isOne = fileTexts.length === 1
+  if (!isOne)
+    addFolded(
+      sheet,
+      'Files',
+      fileTexts.map(text => `- ${text}\n`),
+    )
+  const of = isOne ? ` ${fileTexts[0]}.` : ''
+  sheet.count(`\n*highwater gate: ${scopeOf(document)}.${of} Snapshot of ${formatUtc(takenAt)}.*\n`)
+  return sheet.text()
+}
+
+function markOf(document: GateDocument) {
+  if (isJudged(document) && document.verdict === 'ok') return '✅'
+  return document.problems.some(({ stops }) => stops) ? '❌' : '⚪'
+}
+
+const placeText = ([first]: Effect) => escapeMarkdown(placeOf(first))
+
+function shortText(effect: Effect) {
+  const label = labelOf(effect[0])
+  return `${label === null ? '' : `${label}: `}${escapeMarkdown(headlineOf(effect))}`
+}
+
+/** The place once, with what it does. */
+function shortEntries(effects: readonly Effect[]) {
+  const [first, second] = effects
+  if (!first) return ''
+  const place = `- **${placeText(first)}**`
+  if (!second) return `${place} ${shortText(first)}\n`
+  return `${place}\n${effects.map(effect => `  - ${shortText(effect)}\n`).join('')}`
+}
+
+function entry(effect: Effect) {
+  const label = labelOf(effect[0])
+  const kind = label === null ? '' : ` (${label})`
+  return `- **${placeText(effect)}**${kind}: ${withNodes(effect, sentenceOf(effect))}\n`
+}
+
+/** What the short entry and the table do not say. */
+function detailEntry(effect: Effect) {
+  const detail = detailOf(effect)
+  const isOfGroups = new Set(effect.map(pathOf)).size > 1
+  if (detail === '' && !isOfGroups) return []
+  const fields = new Set(effect.flatMap(({ field }) => field ?? []).map(nameText))
+  const text = withNodes(effect, detail || [...fields].slice(0, shownSettings).join(', '))
+  return [`- **${placeText(effect)}** ${text}\n`]
+}
+
+function withNodes(effect: Effect, text: string) {
+  const where = placesOf(effect, 3)
+  return [escapeMarkdown(text), where && `*${escapeMarkdown(where)}*`].filter(Boolean).join(' ')
+}
+
+/** Groups with a change; the others are counted. */
+function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateProblem[]) {
+  if (all.length === 0) return
+  const groups = all.filter(
+    ({ nodes, unchanged, imageGcs, evictions, settings }) =>
+      unchanged < nodes || imageGcs + evictions + settings.length > 0,
+  )
+  const byGroup = Map.groupBy(problems, ({ cluster, group }) => JSON.stringify([cluster, group]))
+  sheet.add('| group | nodes | settings | at rollout |\n| --- | --- | --- | --- |\n')
+  const left = sheet.addAll(groups.slice(0, shownRows), row => {
+    const own = byGroup.get(JSON.stringify([row.cluster, row.group])) ?? []
+    const cells = [settingsCell(row, own), consequences(row, own).join('<br>')]
+    return `| ${escapeMarkdown(pathOf(row))} | ${row.nodes} | ${cells.join(' | ')} |\n`
+  })
+  const more = groups.length - Math.min(groups.length, shownRows) + left.length
+  if (more > 0) sheet.count(`| and ${plural(more, 'more group')} | | | |\n`)
+  const calm = all.length - groups.length
+  if (calm > 0) sheet.count(`| ${plural(calm, 'group')} without a change | | | |\n`)
+  sheet.count('\n')
+}
+
+/** Settings of a problem that stops the change come first. */
+function settingsCell({ settings, refused, unread }: GateGroup, problems: readonly GateProblem[]) {
+  const stops = new Set(problems.filter(problem => problem.stops).map(({ field }) => field))
+  const shown = settings
+    .toSorted((a, b) => Number(stops.has(b.field)) - Number(stops.has(a.field)))
+    .slice(0, shownSettings)
+    .map(({ field, values }) => escapeMarkdown(settingText(field, [values])))
+  const more = settings.length - shown.length
+  if (shown.length === 0 && refused + unread > 0)
+    return refused > 0 ? 'unknown: refused' : 'unknown: not read'
+  if (shown.length === 0) return 'as before'
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('<br>')
+}
+
+function consequences(
+  { refused, unread, evictions, imageGcs }: GateGroup,
+  own: readonly GateProblem[],
+) {
+  const problemsOf = (kind: GateProblem['kind']) => own.filter(problem => problem.kind === kind)
+  const count = (kind: GateProblem['kind']) => byEffect(problemsOf(kind)).length
+  const idle = problemsOf('no-effect')
+  const idleNodes = Math.max(0, ...idle.map(({ nodes }) => nodes.count))
+  const mark = problemsOf('worse').some(({ stops }) => stops) ? '❌ ' : ''
+  const said: [number, string][] = [
+    [refused, `❌ refused on ${plural(refused, 'node')}`],
+    [evictions, `❌ evictions start on ${plural(evictions, 'node')}`],
+    [count('threshold-lost'), '❌ a hard threshold is lost'],
+    [
+      idle.length,
+      `❌ ${plural(idle.length, 'setting')} without effect on ${plural(idleNodes, 'node')}`,
+    ],
+    [count('worse'), `${mark}${plural(count('worse'), 'new or worse finding')}`],
+    [imageGcs, `image GC starts on ${plural(imageGcs, 'node')}`],
+    [count('better'), `✅ ${plural(count('better'), 'finding')} better`],
+    [unread, `⚪ not judged on ${plural(unread, 'node')}`],
+  ]
+  const texts = said.filter(([number]) => number > 0).map(([, text]) => text)
+  return texts.length > 0 ? texts : ['no effect predicted']
+}
+
+function addFolded(sheet: Sheet, title: string, entries: string[]) {
+  if (entries.length === 0) return
+  sheet.count(`\n<details><summary>${title}: ${entries.length}</summary>\n\n`)
+  const left = sheet.addAll(entries, text => text)
+  if (left.length > 0) sheet.count(`- and ${left.length} more in the JSON\n`)
+  sheet.count('\n</details>\n')
 }

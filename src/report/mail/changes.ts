@@ -12,7 +12,7 @@ import { english, type Language } from '#report/languages/language.ts'
 import { nodeCountText, subjectText, tallyTexts, worstFirst } from '#report/parts/findings.ts'
 import type { TitleOf } from '#report/parts/rule-words.ts'
 import type { Fold } from '#report/text.ts'
-import { severityMark } from './palette.ts'
+import { severityMark } from './picture.ts'
 
 type ChangeKind = keyof Language['words']['changes']['labels']
 

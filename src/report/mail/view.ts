@@ -41,8 +41,7 @@ import {
   mailNotAuditedView,
   openCommandOf,
 } from './changes.ts'
-import { severityMark } from './palette.ts'
-import { mailPicture } from './picture.ts'
+import { mailPicture, severityMark } from './picture.ts'
 import { mailSubject } from './subject.ts'
 import { mailTrend } from './trend.ts'
 

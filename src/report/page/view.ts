@@ -31,11 +31,11 @@ import {
   worstFirst,
 } from '#report/parts/findings.ts'
 import { clustersView, fleetView, groupNodes } from '#report/parts/fleet.ts'
+import { segmentKinds } from '#report/parts/gauge.ts'
 import { ledgersView } from '#report/parts/ledger.ts'
 import { kindLegend, modeRights, nameLimit, regionOf } from '#report/parts/node.ts'
 import type { OutlookView } from '#report/parts/outlook.ts'
 import { titlesOf } from '#report/parts/rule-words.ts'
-import { segmentKinds } from '#report/parts/segment-kind.ts'
 import { stepsText, withoutPrices } from '#report/parts/steps.ts'
 import { trendsView } from '#report/parts/trends.ts'
 import { hasNodes, verdictView } from '#report/parts/verdict.ts'

@@ -14,9 +14,15 @@ import type { Language } from '#report/languages/language.ts'
 import { momentOf } from './anchors.ts'
 import { groupName } from './consumers.ts'
 import { diskOutlooks, growthNotes } from './disk-outlook.ts'
-import { type Alerts, describeGauge, type Gauge, gaugesOf } from './gauge.ts'
+import {
+  type Alerts,
+  describeGauge,
+  type Gauge,
+  gaugesOf,
+  type SegmentKind,
+  segmentKinds,
+} from './gauge.ts'
 import { layOutLadder } from './ladder.ts'
-import { type SegmentKind, segmentKinds } from './segment-kind.ts'
 
 const barHeights = { disk: 24, memory: 14, inodes: 10 }
 const spaceForPointer = 9

@@ -9,9 +9,79 @@ import { type Grade, type Severity, severities } from '#model/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { subjectText } from './findings.ts'
-import { nameLimit } from './node.ts'
-import { sparkline } from './sparkline.ts'
+import { causesAndOutlook } from './causes.ts'
+import { subjectText, worstFirst } from './findings.ts'
+import { GaugedNode, nameLimit } from './node.ts'
+import { verdictView } from './verdict.ts'
+
+/* A small line over days. The text beside it has the same values. */
+
+/** SVG units, two per pixel. Whole numbers keep the many lines of a page short. */
+const size = { width: 240, height: 52, margin: 6 }
+/** Minimum range of the vertical scale, so that small changes look small. */
+const leastSpan = 4
+
+export interface Values {
+  /** One value for each day; null: unknown. */
+  values: (number | null)[]
+  faint?: (number | null)[]
+}
+
+/**
+ * @param days day numbers, ascending
+ * @param from the day at the left end, so that lines can be compared
+ */
+export function sparkline(
+  days: number[],
+  { values, faint = [] }: Values,
+  label: string,
+  from: number,
+) {
+  const { width, height, margin } = size
+  const known = [...values, ...faint].filter(value => value !== null)
+  const [least, most] = [Math.min(...known), Math.max(...known)]
+  const spare = Math.max(0, leastSpan - (most - least)) / 2
+  const [low, high] = [
+    Math.max(0, least - spare),
+    Math.max(0, least - spare) + Math.max(leastSpan, most - least),
+  ]
+  const span = Math.max(1, (days.at(-1) ?? from) - from)
+  const x = (index: number) =>
+    Math.round(margin + ((days[index]! - from) / span) * (width - 2 * margin))
+  const y = (value: number) =>
+    Math.round(height - margin - ((value - low) / (high - low)) * (height - 2 * margin))
+  const last = values.at(-1) ?? null
+  return {
+    viewBox: `0 0 ${width} ${height}`,
+    line: pathOf(values, x, y),
+    faint: pathOf(faint, x, y),
+    end: last === null ? null : { x: x(values.length - 1), y: y(last) },
+    label,
+  }
+}
+
+/** The SVG path of the values. A value between two unknown values is a dot. */
+function pathOf(
+  values: (number | null)[],
+  x: (index: number) => number,
+  y: (value: number) => number,
+) {
+  let before: { x: number; y: number } | null = null
+  let path = ''
+  for (const [index, value] of values.entries()) {
+    if (value === null) {
+      before = null
+      continue
+    }
+    const point = { x: x(index), y: y(value) }
+    const down = before ? point.y - before.y : 0
+    path += before
+      ? `l${point.x - before.x}${down < 0 ? '' : ' '}${down}`
+      : `M${point.x} ${point.y}h0`
+    before = point
+  }
+  return path
+}
 
 const limits = { days: 30, clusters: 20, groups: 20 }
 
@@ -309,3 +379,89 @@ function cellOf({ what, days, from, values, faint, shown, language: { words } }:
   const spark = values.length < 3 ? null : sparkline(numbers, { values, faint }, label, from)
   return { value, note: '', spark }
 }
+
+/* The list of a bucket's runs, newest first, with one plot of their trend. */
+
+/** One run, as `latest/runs.json` lists it. */
+export interface ListedRun {
+  runId: string
+  /** RFC 3339. */
+  at: string
+  verdict: string
+  severity: Severity | 'none'
+  /** Number of critical and high findings. */
+  severe: number
+  /** Used percent of the disk that is nearest to eviction on the fullest node; null: unknown. */
+  fullestPercent: number | null
+}
+
+export function listedRun(runId: string, report: AuditReport, language: Language): ListedRun {
+  const { findings, run } = report.document
+  const { causes, outlook } = causesAndOutlook(report, language)
+  const { headline } = verdictView(report, { outlook, causeCount: causes.length, language })
+  const used = report.nodes.flatMap(node =>
+    new GaugedNode(node, report, language).gauges.flatMap(({ filesystem, kind, usedPercent }) =>
+      filesystem !== null && kind === 'disk' && usedPercent !== null ? [usedPercent] : [],
+    ),
+  )
+  return {
+    runId,
+    at: run.takenAt,
+    verdict: headline,
+    severity: findings.toSorted(worstFirst)[0]?.severity ?? 'none',
+    severe: findings.filter(({ severity }) => severities.indexOf(severity) <= 1).length,
+    fullestPercent: used.reduce<number | null>((most, one) => Math.max(most ?? 0, one), null),
+  }
+}
+
+/** @param runs newest first */
+export function runsIndexView(runs: readonly ListedRun[], language: Language) {
+  const { words, line, count, percent } = language
+  const points = runs.filter(({ at }) => Number.isFinite(Date.parse(at))).toReversed()
+  const days = points.map(({ at }) => Date.parse(at) / dayMs)
+  const used = points.map(({ fullestPercent }) => fullestPercent)
+  const plot = (title: string, values: (number | null)[], textOf: (value: number) => string) => {
+    const known = values.filter(value => value !== null)
+    const [least, most] = [textOf(Math.min(...known)), textOf(Math.max(...known))]
+    return {
+      title: words.runs.range(
+        title,
+        least === most ? least : words.ledger.between(least, most),
+        points.length,
+      ),
+      ends: [0, points.length - 1].map(index => {
+        const value = values[index] ?? null
+        const at = language.utc(points[index]?.at ?? '')
+        return words.said(at, value === null ? words.unknown : textOf(value))
+      }),
+      spark: sparkline(days, { values }, title, days[0] ?? 0),
+    }
+  }
+  return {
+    tag: language.tag,
+    words,
+    rows: runs.map(run => ({
+      href: `runs/${encodeURIComponent(run.runId)}/report.html`,
+      at: language.utc(run.at),
+      verdict: line(run.verdict, 300),
+      severity: run.severity,
+      severe: count(run.severe),
+      fullest: run.fullestPercent === null ? words.unknown : percent(run.fullestPercent),
+    })),
+    plots:
+      points.length < 3
+        ? []
+        : [
+            plot(
+              words.runs.columns.severe,
+              points.map(({ severe }) => severe),
+              count,
+            ),
+            ...(used.some(value => value !== null)
+              ? [plot(words.runs.columns.fullest, used, percent)]
+              : []),
+          ],
+  }
+}
+
+export type RunsIndexView = ReturnType<typeof runsIndexView>

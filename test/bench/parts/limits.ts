@@ -562,8 +562,8 @@ const source = (file: string) => JSON.stringify(pathToFileURL(join('src', file))
 const readJudgedScript = `
 import { readFileSync } from 'node:fs'
 import { keepInMemory } from ${source('base/keep.ts')}
-import { openSharedParts } from ${source('judge/run/shared-parts.ts')}
-import { readJudged } from ${source('pipeline/fan-out/judged-files.ts')}
+import { openSharedParts } from ${source('judge/run/kept-prediction.ts')}
+import { readJudged } from ${source('pipeline/fan-out/files.ts')}
 const store = { location: '', read: async key => ({ body: readFileSync(key), version: '' }) }
 await readJudged(store, process.argv[1], { share: openSharedParts(), keep: keepInMemory })
 `

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { drainStep } from '#judge/help/drain.ts'
+import { drainStep } from '#judge/help/deletion.ts'
 
 const pod = (name: string, owner: string | null, more: object = {}, phase = 'Running') => ({
   metadata: {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { firstVictims, openAuditedPredictions } from '#judge/run/audited-prediction.ts'
+import { firstVictims, openAuditedPredictions } from '#judge/run/kept-prediction.ts'
 import { nodeSubject } from '#judge/subject/subject.ts'
 import type { EvictionPrediction, NodePrediction } from '#model/prediction.ts'
 import { inputOf } from '#test/at-the-door.ts'

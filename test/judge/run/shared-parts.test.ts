@@ -1,7 +1,6 @@
 /** What is equal on many nodes is one object, and the nodes say what they said. */
 import { describe, expect, it } from 'vitest'
-import { plainPrediction } from '#judge/run/kept-prediction.ts'
-import { openSharedParts } from '#judge/run/shared-parts.ts'
+import { openSharedParts, plainPrediction } from '#judge/run/kept-prediction.ts'
 import { auditedNode, sharedDisk } from '#test/report-builder.ts'
 
 const parsed = (name: string) =>

@@ -1,8 +1,7 @@
 /** The functions of a fan-out read the policy from their run's record in the bucket: it gets no more rights there than in one function. */
 import { expect, it } from 'vitest'
 import { policyTerms } from '#pipeline/audit/shelves.ts'
-import { type FanOutContext, runPolicy } from '#pipeline/fan-out/context.ts'
-import type { FanOutRun } from '#pipeline/fan-out/files.ts'
+import { type FanOutContext, type FanOutRun, runPolicy } from '#pipeline/fan-out/files.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
 import { memoryStore } from '#test/remediation-world.ts'

@@ -81,7 +81,7 @@ describe('days of nodes that are valid, and too long', () => {
       }
       const clusters = Array.from({ length: 50 }, (_, index) => ({ name: 'c' + index }))
       const previous = { document: { run: { takenAt: '${day}T05:00:00Z' }, clusters } }
-      import('#pipeline/history/earlier.ts')
+      import('#pipeline/history/history.ts')
         .then(({ earlierOf }) => earlierOf(store, previous, 'own'))
         .then(({ nodes, unread }) => parentPort.postMessage([nodes.size, unread]))`,
       { eval: true, workerData: days, resourceLimits: { maxOldGenerationSizeMb: 256 } },

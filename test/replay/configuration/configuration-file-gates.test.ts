@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { featureGateError } from '#replay/configuration/configuration-file.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
+import { kubeletOf } from '#replay/times.ts'
 
 const of = (minor: number) => featuresOf(`v1.${minor}.0`)
 

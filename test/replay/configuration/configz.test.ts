@@ -9,9 +9,9 @@ import {
   LoadError,
   loadConfigFile,
 } from '#replay/configuration/configuration-file.ts'
+import { thresholdOrigins } from '#replay/configuration/configuration-on-disk.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
-import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
-import { thresholdOrigins } from '#replay/configuration/threshold-origins.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-settings.ts'
 import { hostOf } from '#test/at-the-door.ts'
 import { validateKubeletConfiguration, validationErrors } from '#test/verdict.ts'
 

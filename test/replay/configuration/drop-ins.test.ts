@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mergePatch, type RawObject } from '#base/raw-object.ts'
 import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
 import { loadConfigFile } from '#replay/configuration/configuration-file.ts'
-import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-settings.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 

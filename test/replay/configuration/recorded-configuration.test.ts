@@ -12,7 +12,7 @@ import {
   loadConfigFile,
 } from '#replay/configuration/configuration-file.ts'
 import { withFlags } from '#replay/configuration/next-start.ts'
-import { mergeKubeletConfigurations } from '#replay/configuration/start-configuration.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/start-settings.ts'
 import { isEndpointChecked } from '#replay/configuration/validation/components.ts'
 import { validationErrors } from '#test/verdict.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { evictionHardDefaults } from '#facts/kubelet/fields.ts'
-import { predictNextStart } from '#replay/configuration/next-start.ts'
 import {
   type ThresholdOriginsInput,
   thresholdOrigins,
-} from '#replay/configuration/threshold-origins.ts'
+} from '#replay/configuration/configuration-on-disk.ts'
+import { predictNextStart } from '#replay/configuration/next-start.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
 const main = (content: object) => ({

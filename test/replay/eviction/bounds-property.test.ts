@@ -2,18 +2,19 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Signal, Threshold } from '#model/prediction.ts'
 import { passBounds } from '#replay/eviction/bounds.ts'
-import { diskLayoutOf, type Observations } from '#replay/eviction/observations.ts'
 import {
   type EvictionState,
   startEviction,
   synchronizeAlternatives,
 } from '#replay/eviction/synchronize.ts'
 import {
+  diskLayoutOf,
   isThresholdMet,
+  type Observations,
   parseEvictionConfig,
   parseThresholdConfig,
 } from '#replay/eviction/thresholds.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podStatsOf } from '#test/at-the-door.ts'
 import { pod } from '#test/eviction-builder.ts'
 import { drawsOf } from '#test/slow.ts'

@@ -4,8 +4,8 @@ import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { Signal } from '#model/prediction.ts'
 import { type ObservedPass, passBounds } from '#replay/eviction/bounds.ts'
 import { parseEvictionConfig, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf, podStatsOf } from '#test/at-the-door.ts'
 
 const kubelet = kubeletOf('v1.34.1')

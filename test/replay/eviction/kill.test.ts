@@ -4,7 +4,7 @@ import {
   gracePeriodOverride,
   killTimeoutMs,
 } from '#replay/eviction/synchronize.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { pod } from '#test/eviction-builder.ts'
 
 const own = (terminationGracePeriodSeconds?: number) => pod('a', { terminationGracePeriodSeconds })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { localStorageEviction } from '#replay/eviction/victims.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods.ts'
+import { kubeletOf } from '#replay/times.ts'
 import {
   dedicated,
   diskStats,

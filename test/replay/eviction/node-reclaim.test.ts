@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Signal } from '#model/prediction.ts'
-import { diskLayoutOf, isRefusedLayout, placementOf } from '#replay/eviction/observations.ts'
 import { nodeReclaim } from '#replay/eviction/synchronize.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
+import { diskLayoutOf, isRefusedLayout, placementOf } from '#replay/eviction/thresholds.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { dedicated, newest, shared, split } from '#test/eviction-builder.ts'
 
 const both = ['containers', 'images']

@@ -3,7 +3,7 @@ import {
   isUnobservedUpstream,
   isUpdated,
   makeSignalObservations as makeObservations,
-} from '#replay/eviction/observations.ts'
+} from '#replay/eviction/thresholds.ts'
 import { summaryOf } from '#test/at-the-door.ts'
 
 const time = '2026-11-21T00:00:00Z'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Signal } from '#model/prediction.ts'
 import { rankPods } from '#replay/eviction/victims.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pods/pod.ts'
+import type { Pod } from '#replay/pods.ts'
 import { rankReason } from '#replay/prepare.ts'
+import { kubeletOf } from '#replay/times.ts'
 import {
   dedicated,
   diskStats,

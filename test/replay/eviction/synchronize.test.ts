@@ -1,11 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  diskLayoutOf,
-  makeSignalObservations,
-  type Observations,
-} from '#replay/eviction/observations.ts'
-import {
   type EvictionState,
   type Outcome,
   type Pass,
@@ -13,9 +8,15 @@ import {
   synchronize,
   synchronizeAlternatives,
 } from '#replay/eviction/synchronize.ts'
-import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/thresholds.ts'
+import {
+  diskLayoutOf,
+  type EvictionConfiguration,
+  makeSignalObservations,
+  type Observations,
+  parseEvictionConfig,
+} from '#replay/eviction/thresholds.ts'
 import { resourceOf } from '#replay/eviction/victims.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf, podStatsOf, summaryOf } from '#test/at-the-door.ts'
 import {
   dedicated,

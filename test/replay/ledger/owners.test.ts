@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hostPathOwner } from '#replay/ledger/owners.ts'
+import { hostPathOwner } from '#replay/ledger/pod-use.ts'
 
 const pod = (namespace: string, path: string, name = 'a') => ({
   metadata: { namespace, name },

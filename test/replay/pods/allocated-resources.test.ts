@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { kubeletOf } from '#replay/kubelet.ts'
 import { usesAllocatedResources, withAllocatedResources } from '#replay/prepare.ts'
+import { kubeletOf } from '#replay/times.ts'
 
 const requests = (memory: string) => ({ requests: { memory, 'ephemeral-storage': '1Gi' } })
 const podOf = (status: object) => ({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { kubeletOf } from '#replay/kubelet.ts'
-import { podQosClass } from '#replay/pods/pod-qos.ts'
+import { podQosClass } from '#replay/pods.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf } from '#test/at-the-door.ts'
 
 interface Resources {

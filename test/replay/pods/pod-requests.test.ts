@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { canonicalText } from '#base/go/quantity.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
 import {
   ephemeralStorageLimit,
   getResourceRequestQuantity,
   isPodLevelResourcesSet,
-} from '#replay/pods/pod-requests.ts'
+} from '#replay/pods.ts'
+import { kubeletOf } from '#replay/times.ts'
 import { podOf } from '#test/at-the-door.ts'
 
 const storage = 'ephemeral-storage'

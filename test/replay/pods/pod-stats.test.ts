@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { podStatsOf } from '#replay/pods/pod-stats.ts'
+import { podStatsOf } from '#replay/pods.ts'
 import { podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 
 const one = (stats: object) =>

@@ -7,8 +7,7 @@ import type { ComparedFinding, MetNode } from '#model/delta.ts'
 import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { DiskLedger, FilesystemState } from '#model/prediction.ts'
 import type { AuditedNode, FirstVictims } from '#model/report.ts'
-import { mergeHappenings } from './happenings.ts'
-import { mergedRounds } from './reclaim.ts'
+import { mergedRounds, mergeHappenings } from './happenings.ts'
 
 export const nodeFactsMaxBytes = 4096
 const textLength = 160

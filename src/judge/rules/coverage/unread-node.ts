@@ -14,8 +14,6 @@ import {
   withLastWords,
 } from '#judge/help/last-words.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
-import { conditionsOf, isScarce, sinceOf } from '#judge/help/node-conditions.ts'
-import { notReadyReason } from '#judge/help/not-ready.ts'
 import {
   type EmptyDirWriter,
   emptyDirWriters,
@@ -24,6 +22,10 @@ import {
   passedPressureOf,
 } from '#judge/help/passed-pressure.ts'
 import {
+  conditionsOf,
+  isScarce,
+  notReadyReason,
+  sinceOf,
   type UnreplayedDisk,
   unreplayedDisk,
   unreplayedFailing,

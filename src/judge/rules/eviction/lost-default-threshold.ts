@@ -1,4 +1,4 @@
-import { shortInodes } from '#judge/help/short-inodes.ts'
+import { shortInodes } from '#judge/help/space-errors.ts'
 import {
   imageGcBeside,
   isShortOfInodes,

@@ -1,4 +1,4 @@
-import { largestPod } from '#judge/help/drain.ts'
+import { largestPod } from '#judge/help/deletion.ts'
 import { processesOf, usualProcessLimit } from '#judge/help/processes.ts'
 import {
   isLinux,

@@ -1,4 +1,4 @@
-import { shortInodes } from '#judge/help/short-inodes.ts'
+import { shortInodes } from '#judge/help/space-errors.ts'
 import { entryLine, lostDefaults, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { isWatched } from '#model/prediction.ts'

@@ -9,7 +9,7 @@ import {
   isReadOnly,
 } from '#facts/kubelet/event-reasons.ts'
 import { eventEvidence, recentEvents, unknownEvents } from '#judge/events/events.ts'
-import { notReadyReason } from '#judge/help/not-ready.ts'
+import { notReadyReason } from '#judge/help/unreplayed.ts'
 import { contextRule, line, plural, seenFirst, shorten, worldCause } from '#judge/rule.ts'
 import { shortPodName } from '#judge/text.ts'
 

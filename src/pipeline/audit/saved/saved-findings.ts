@@ -10,7 +10,7 @@ import type { Policy } from '#model/policy.ts'
 import { type AuditResult, documentOf } from '#pipeline/audit/audit.ts'
 import { savedFleet } from '#pipeline/audit/fleet.ts'
 import { type JudgingContext, judgeRecords } from '#pipeline/audit/judge-records.ts'
-import { documentShape, findingShape } from '#pipeline/history/document-shape.ts'
+import { documentShape, findingShape } from '#pipeline/history/saved.ts'
 import { chunksOf } from '#snapshot/read.ts'
 import { keepRecords } from './kept-records.ts'
 

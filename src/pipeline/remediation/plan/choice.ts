@@ -11,10 +11,10 @@ import {
   valueAt,
 } from '#base/raw-object.ts'
 import { isPlannable, meaningOf, plannableFields } from '#facts/kubelet/fields.ts'
-import { withLowestImageGc } from '#judge/fixes/agreement.ts'
+import { withLowestImageGc } from '#judge/fixes/fix-facts.ts'
 import type { Finding, StepActionId } from '#model/finding.ts'
 import { type ConfigurationChange, stepKey } from '#model/plan.ts'
-import type { ReadNode } from './start.ts'
+import type { ReadNode } from './node.ts'
 
 export interface PlanChoice {
   /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */

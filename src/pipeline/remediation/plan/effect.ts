@@ -15,7 +15,7 @@ import type {
 } from '#model/plan.ts'
 import type { NodeBlast } from '#remediate/pods.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
-import type { OtherSettings } from '#remediate/verify/other-settings.ts'
+import type { OtherSettings } from '#remediate/verify/verify.ts'
 
 /** The step of one node, and what it does there. */
 export interface PlannedNode

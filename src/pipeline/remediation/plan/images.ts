@@ -19,8 +19,14 @@ import {
 } from '#remediate/remedies/pull-image.ts'
 import type { NodeOutcome } from './builder.ts'
 import type { ChosenFix } from './choice.ts'
-import { noInstance, type PlanRules, plannedFile, refusedChange, refusedNode } from './node.ts'
-import type { ReadNode } from './start.ts'
+import {
+  noInstance,
+  type PlanRules,
+  plannedFile,
+  type ReadNode,
+  refusedChange,
+  refusedNode,
+} from './node.ts'
 
 /** `name` as the runtime has it; `why`: the registry to pull from is unknown. */
 export type WantedImage = { name: string; findings: string[] } & ImageSource

@@ -30,8 +30,14 @@ import {
 } from '#remediate/remedies/logrotate-text.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import type { NodeOutcome } from './builder.ts'
-import { noInstance, type PlanRules, plannedFile, refusedChange, refusedNode } from './node.ts'
-import type { ReadNode } from './start.ts'
+import {
+  noInstance,
+  type PlanRules,
+  plannedFile,
+  type ReadNode,
+  refusedChange,
+  refusedNode,
+} from './node.ts'
 
 /** `content`: the whole file; `why`: the reason why no plan writes the file. */
 export type WantedFile = FoundFile | { path: string; why: string }

@@ -11,11 +11,10 @@ import type { NodeInput } from '#model/input/record.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { longestPruneMs, pruningFields } from '#remediate/plan/step-truth.ts'
 import { imageGcPolicyOf } from '#replay/image-gc/policy.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
 import { replay } from '#replay/replay.ts'
+import { kubeletOf } from '#replay/times.ts'
 import type { NodeOutcome } from './builder.ts'
-import { type PlanRules, planNode, refusedChange, refusedNode } from './node.ts'
-import type { ReadNode } from './start.ts'
+import { type PlanRules, planNode, type ReadNode, refusedChange, refusedNode } from './node.ts'
 import { pullsOf } from './state.ts'
 
 /**

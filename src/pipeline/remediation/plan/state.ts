@@ -17,9 +17,8 @@ import type {
   ImageGcPrediction,
   NodePrediction,
 } from '#model/prediction.ts'
-import { kubeletOf } from '#replay/kubelet.ts'
-import { isActive, parsePod } from '#replay/pods/pod.ts'
-import { getResourceRequestQuantity } from '#replay/pods/pod-requests.ts'
+import { getResourceRequestQuantity, isActive, parsePod } from '#replay/pods.ts'
+import { kubeletOf } from '#replay/times.ts'
 
 /** @param record has the configuration that was replayed */
 export function stateOf(record: NodeInput, prediction: NodePrediction, policy: Policy): NodeState {

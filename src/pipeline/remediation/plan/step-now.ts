@@ -10,12 +10,11 @@ import { FleetPods } from '#remediate/pods.ts'
 import { isPulledFrom, pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
 import type { WrittenChange } from '#remediate/remedies/remedy.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
-import { otherDoubts } from '#remediate/verify/other-settings.ts'
+import { otherDoubts } from '#remediate/verify/verify.ts'
 import { policySource } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
-import { planNode, readNode } from './node.ts'
+import { planNode, type ReadNode, readNode } from './node.ts'
 import { planPrune } from './prune.ts'
-import type { ReadNode } from './start.ts'
 
 export interface StepNow {
   step: PlanStep

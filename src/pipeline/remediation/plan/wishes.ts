@@ -18,9 +18,15 @@ import {
   planLogFile,
   type WantedFile,
 } from './log-files.ts'
-import { isStatusKept, type PlanRules, planNode, refusedNode } from './node.ts'
+import {
+  changesOf,
+  isStatusKept,
+  type PlanRules,
+  planNode,
+  type ReadNode,
+  refusedNode,
+} from './node.ts'
 import { type PruneWish, planPrune } from './prune.ts'
-import { changesOf, type ReadNode } from './start.ts'
 
 /** Knowledge that needs all nodes of the fleet. */
 interface FleetKnowledge {

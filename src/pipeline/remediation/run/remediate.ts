@@ -30,8 +30,7 @@ import {
   rollBack,
   type SessionOptions,
 } from '#remediate/run/session.ts'
-import { hashOnDisk, kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
-import { verifyBack } from '#remediate/verify/verify.ts'
+import { hashOnDisk, kubeletStartedAt, verifyBack } from '#remediate/verify/verify.ts'
 import { replay } from '#replay/replay.ts'
 import { type FreshOptions, freshClusters, freshRecords, recordKey } from './fresh.ts'
 import type { RemediateOptions } from './options.ts'

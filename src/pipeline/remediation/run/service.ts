@@ -18,8 +18,7 @@ import { keepNotices, namedPlaces } from '#remediate/notices.ts'
 import { keptPolicyApproval } from '#remediate/plan/policy-approval.ts'
 import { type SealKeys, sealedStore, Unsealed } from '#remediate/seal.ts'
 import { actingPolicy, type RemediationService } from './options.ts'
-import { plan, planFleet } from './planning.ts'
-import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
+import { applyApproved, plan, planFleet, resumeAll, resumeOne, rollBackRun } from './running.ts'
 
 /** After reading come the replays and the writing of the plan. Sending ends early: a node takes minutes, and the function waits for it. */
 const shares = { reading: 0.7, acting: 0.5, end: 0.93 }

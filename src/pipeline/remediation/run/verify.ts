@@ -12,9 +12,7 @@ import {
 import type { Policy } from '#model/policy.ts'
 import { withoutFiles } from '#pipeline/remediation/plan/node.ts'
 import { stateOf } from '#pipeline/remediation/plan/state.ts'
-import { kubeletStartedAt } from '#remediate/verify/found-on-node.ts'
-import { verifyStep } from '#remediate/verify/verify.ts'
-import { notYetDoubt } from '#remediate/verify/verify-health.ts'
+import { kubeletStartedAt, notYetDoubt, verifyStep } from '#remediate/verify/verify.ts'
 import { replay } from '#replay/replay.ts'
 import { type FreshOptions, freshRecords, recordKey } from './fresh.ts'
 

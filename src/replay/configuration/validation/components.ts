@@ -12,7 +12,7 @@ import { goQuote } from '#base/go/go-text.ts'
 import { quantityValue } from '#base/go/quantity.ts'
 import { type ConfigurationField, type Refusal, refusal } from '#model/kubelet/refusal.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
+import type { Kubelet } from '#replay/times.ts'
 
 const greatestVerbosity = 2 ** 31 - 1
 

@@ -14,8 +14,8 @@ import { type ConfigurationField, type Refusal, refusal } from '#model/kubelet/r
 import type { LoadedConfiguration, LoadedStruct } from '#replay/configuration/configuration-file.ts'
 import { parseThresholdConfig, type ThresholdConfiguration } from '#replay/eviction/thresholds.ts'
 import { imageGcPolicyError } from '#replay/image-gc/policy.ts'
-import type { Kubelet } from '#replay/kubelet.ts'
 import { cpuSetSize, parseResourceList } from '#replay/node-allocatable.ts'
+import type { Kubelet } from '#replay/times.ts'
 
 const negatives = [
   'eventBurst',

@@ -4,7 +4,7 @@ import {
   mergedRounds,
   reportedRounds,
   withImages,
-} from '#judge/compare/history/reclaim.ts'
+} from '#judge/compare/history/happenings.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import type { NodeFacts, RememberedImage } from '#model/history.ts'
 import { auditedNode, sharedDisk } from '#test/report-builder.ts'

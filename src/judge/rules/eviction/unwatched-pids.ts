@@ -1,4 +1,4 @@
-import { isOfDaemonSet, largestPod } from '#judge/help/drain.ts'
+import { isOfDaemonSet, largestPod } from '#judge/help/deletion.ts'
 import { processesOf, processUse } from '#judge/help/processes.ts'
 import { entryLine, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
 import {

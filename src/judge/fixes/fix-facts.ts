@@ -131,12 +131,19 @@ export class FixFacts {
   readonly #ofNode = new Map<string, string>()
   readonly #sizes = new Map<string, Set<string>>()
   readonly #stepNodes = new Map<string, StepNode>()
-  #twice: ReadonlySet<string> | null = null
+  /** Instances that nodes of a cluster name, and those that several do. */
+  readonly #claimed = new Set<string>()
+  readonly #claimedTwice = new Set<string>()
 
   take(subject: NodeSubject) {
     const { cluster, identity } = subject
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
+    if (instanceId !== null) {
+      const claim = nodeKey(cluster, instanceId)
+      if (this.#claimed.has(claim)) this.#claimedTwice.add(claim)
+      this.#claimed.add(claim)
+    }
     const shell = shellOfImage(subject.node)
     const shellImage = shell === 'pod' ? imageWithShell(subject.node) : null
     this.#stepNodes.set(nodeKey(cluster, name), {
@@ -183,18 +190,9 @@ export class FixFacts {
     const { instanceId, name, shell } = found
     const dnsName = dnsNameOf(instanceId) ?? name
     const isOwn = [dnsName, instanceId].some(one => hostOf(one) === hostOf(name))
-    if (isOwn && !this.#claimedTwice().has(instanceId)) return found
+    if (isOwn && !this.#claimedTwice.has(nodeKey(cluster, instanceId))) return found
     const isOfInstance = shell === 'session' || shell === 'container' || shell === 'powershell'
     return { ...found, instanceId: null, hasSessions: false, shell: isOfInstance ? null : shell }
-  }
-
-  #claimedTwice() {
-    if (this.#twice) return this.#twice
-    const ids = [...this.#stepNodes.values()].flatMap(({ instanceId }) => instanceId ?? [])
-    const once = new Set<string>()
-    const isAgain = (id: string) => once.has(id) || !once.add(id)
-    this.#twice = new Set(ids.filter(isAgain))
-    return this.#twice
   }
 
   sizesOf(cluster: string, group: { kind: string; name: string }) {

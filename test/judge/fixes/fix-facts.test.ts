@@ -100,4 +100,10 @@ describe('the instance of a node', () => {
     const facts = taken(name, 'ip-10-0-1-21.ec2.internal')
     expect(facts.stepNode(cluster, name, () => undefined)).toMatchObject(none)
   })
+
+  it('is commanded where a node of another cluster claims it, too', () => {
+    const facts = taken(name)
+    facts.take({ ...exampleSubject({ identity: { name, instanceId } }), cluster: 'other' })
+    expect(facts.stepNode(cluster, name, () => undefined)).toMatchObject({ instanceId })
+  })
 })

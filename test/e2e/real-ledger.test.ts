@@ -246,7 +246,9 @@ describe.skipIf(!isPresent)('holders made by hand on a real kubelet', () => {
         const low = found?.cause.amount?.low ?? 0
         output.write(`${holder}: du ${bytes}, cause ${low}\n`)
         expect(Math.abs(low - bytes) / bytes).toBeLessThan(0.01)
-        expect(found?.steps.map(({ action }) => action.id)).toEqual(steps)
+        // Those of the second holder stand behind.
+        const ids = found?.steps.map(({ action }) => action.id) ?? []
+        expect(ids.slice(0, steps.length)).toEqual(steps)
         for (const text of told) expect(mail).toContain(text)
         expect(holdersOf(causes).filter(one => gone.includes(one))).toEqual([])
         const before = available()
@@ -323,7 +325,7 @@ async function runShown(node: string, { command }: { command: string }): Promise
       : await script(
           'ssm-exec.sh',
           [instanceOf(node)],
-          asRootOf(node, JSON.parse(parameters).command[0]),
+          asRootOf(node, JSON.parse(parameters.replaceAll("'\\''", "'")).command[0]),
         )
   expect(stdout.trim()).not.toBe('')
   return stdout.trim().split('\n')[0] ?? ''

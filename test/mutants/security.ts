@@ -260,6 +260,7 @@ const rows: Record<string, Row[]> = {
     ['? isNamespaceOfNodeEvents(namespace)', '? true', 'judge/subject/node-subject-cluster'],
     ['subject.namespace === namespace &&', '', 'judge/subject/node-subject-cluster'],
     ["component === 'kubelet' ?", 'true ?', 'judge/subject/node-subject-cluster'],
+    ["(place === reporter && place.includes('/'))", 'false', 'judge/subject/node-subject-cluster'],
   ],
   'src/collect/collectors/cluster.ts': [
     ["kind !== 'Node' || isNamespaceOfNodeEvents(namespace)", 'true', 'collect/objects'],

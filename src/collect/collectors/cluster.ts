@@ -110,7 +110,7 @@ const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
 
 /**
  * Pods that no node's record contains: pods without a node, and ended pods of deleted nodes. The API server cannot list the pods of deleted nodes
- * alone, so all ended pods are listed. Pod GC sets running pods of a deleted node to Failed before it deletes them (`replay/cluster-gc/pod-gc.ts`),
+ * alone, so all ended pods are listed. Pod GC sets running pods of a deleted node to Failed before it deletes them (`replay/cluster-gc/sections/pods.ts`),
  * so pods that finalizers then hold are listed, too. A pod that is still Running or Pending was not yet handled by pod GC, and is not listed.
  */
 const homelessPods: ClusterCollector = {

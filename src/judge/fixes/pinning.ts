@@ -1,5 +1,6 @@
 /** Where an image cannot be pulled again, image GC that starts earlier deletes it sooner. */
 import { withoutKeys } from '#base/raw-object.ts'
+import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import type { FoundFinding } from '#judge/run/tally.ts'
 import type { StepActionId } from '#model/finding.ts'
 import type { Wish, Wishes } from './fix-facts.ts'
@@ -7,23 +8,23 @@ import type { Wish, Wishes } from './fix-facts.ts'
 type Found = FoundFinding & Wishes
 
 const fields = [
-  ...(['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const),
-  'imageMaximumGCAge' as const,
-]
-const defaultHigh = 85
+  'imageGCHighThresholdPercent',
+  'imageGCLowThresholdPercent',
+  'imageMaximumGCAge',
+] as const
 
 const ofPruning: ReadonlySet<StepActionId> = new Set(['prune-images', 'prune-by-runtime'])
 
-/** Their images are in no registry in reach: only an import brings one back. */
+/** No registry in reach has the image: only an import brings it back. */
 const needsImport = ({ actions }: Found) =>
   actions?.some(({ id }) => id === 'import-image') ?? false
 
 const startsEarlier = ({ config, fact }: Wish) =>
   config.imageMaximumGCAge !== undefined ||
   Number(config.imageGCHighThresholdPercent) <
-    Number(fact?.running?.imageGCHighThresholdPercent ?? defaultHigh)
+    Number({ ...configurationDefaults, ...fact?.running }.imageGCHighThresholdPercent)
 
-/** Of clusters that need an import: images are pinned before a step deletes unused ones. A finding that can wait sets no field. */
+/** In a cluster that needs an import, images are pinned before a step deletes unused ones. A finding that can wait sets no field of image GC. */
 export function withPinnedFirst(all: readonly Found[]): Found[] {
   const clusters = new Set(all.filter(needsImport).map(({ cluster }) => cluster))
   return all.map(found => {

@@ -605,7 +605,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
 /** In bytes, behind the name of the node; entries below 1 GB are left out. It counts no inodes. Source: siderolabs/talos cmd/talosctl/cmd/talos/diskusage.go */
 const talosSizes = ({ name }: StepNode, place = '/var'): Command => [
   'reads',
-  `talosctl -n ${shellWord(name)} usage -a -d 3 -t 1000000000 ${shellWord(place)} | sort -k 2 -n`,
+  `talosctl -n ${shellWord(name)} usage -a -d 3 -t 1000000000 ${shellWord(place)} | sort -k 2 -n | ${visible}`,
 ]
 
 /** Null: the node has no PowerShell of Systems Manager. */

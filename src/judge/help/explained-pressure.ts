@@ -6,11 +6,11 @@ import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
 import { diskOf } from './holder-cause.ts'
 import { watchingThresholds } from './thresholds.ts'
 
-/**
- * Share of the disk, and of all that pods hold, from which on one holder explains a pressure that is over. Of a pod that is gone: of the disk, or
- * of what is left before eviction and of the disk.
- */
-const least = { ofDisk: 0.1, ofPods: 0.5, gone: 0.25, goneOfLeft: 0.5, goneAtAll: 0.05 }
+/** A holder explains a pressure that is over if it has these shares of the disk, and of all that pods hold. */
+const least = { ofDisk: 0.1, ofPods: 0.5 }
+
+/** What an evicted pod had written explains it from `ofDisk` on, or from `ofLeft` of what is left before eviction; never below `atLeast` of the disk. */
+const leastWritten = { ofDisk: 0.25, ofLeft: 0.5, atLeast: 0.05 }
 
 const ofPods: ReadonlySet<DiskHolder> = new Set([
   ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
@@ -34,8 +34,8 @@ export function evictedWriter(subject: NodeSubject, ledger: NodeLedger) {
     ...watching.flatMap(({ margin }) => margin ?? []),
   )
   const leastBytes = Math.max(
-    least.goneAtAll * capacityBytes,
-    Math.min(least.gone * capacityBytes, least.goneOfLeft * leftBytes),
+    leastWritten.atLeast * capacityBytes,
+    Math.min(leastWritten.ofDisk * capacityBytes, leastWritten.ofLeft * leftBytes),
   )
   const writer = largestEvicted('ephemeral-storage', pods ?? [], at, leastBytes, weekMs)
   if (!writer) return null

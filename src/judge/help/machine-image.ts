@@ -1,14 +1,13 @@
 /** Images that a node had when it started: they came with its machine image, and each new node has them again. */
-import { mebibyte } from '#base/units.ts'
+import { mebibyte, minuteMs } from '#base/units.ts'
 import { bytes, type NodeSubject, plural, worldCause } from '#judge/rule.ts'
 import type { Reason } from './holder-cause.ts'
 import { unusedOf } from './listed-images.ts'
 
-/** Bytes a second above which no pull and unpacking can have brought what no pod uses now. */
+/** Bytes a second. No node pulls and unpacks images faster for long. */
 const mostPulled = 50 * mebibyte
-/** Share of the used bytes from which on they count. */
+/** The least share of the used bytes. */
 const leastShare = 0.2
-const minuteMs = 60_000
 const mostMinutes = 60
 
 /** Null: the node is older, or such images hold little. */
@@ -27,7 +26,7 @@ export function machineImageReason(subject: NodeSubject): Reason | null {
   }
 }
 
-/** Since the machine or the Node object is there, whichever is longer. Null: unknown. */
+/** Minutes since the machine started, or since the Node object was created if that is longer ago. Null: unknown. */
 function ageOf({ node, summary, at }: NodeSubject): number | null {
   const created = Date.parse(node.metadata?.creationTimestamp ?? '')
   const started = Date.parse(summary?.node?.startTime ?? '')
@@ -35,7 +34,7 @@ function ageOf({ node, summary, at }: NodeSubject): number | null {
   return first < Date.parse(at) ? (Date.parse(at) - first) / minuteMs : null
 }
 
-/** By the node's list, or as measured. Null: unknown, or not most of the images. */
+/** By the node's list, or as measured. Null: unknown. */
 function unusedBytesOf(subject: NodeSubject): { bytes: number; count: number | null } | null {
   const listed = unusedOf(subject)
   if (listed) return { bytes: listed.unusedBytes, count: listed.unused.length }

@@ -379,7 +379,7 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
   return [...main.value.failing.evidence, ...differing, ...rest]
 }
 
-/** Their values may be words of pods and of whoever writes events. */
+/** Evidence with words of others: of events, nodes and pods. */
 const quotesOthers: ReadonlySet<EvidenceKind> = new Set(['event', 'node', 'object'])
 
 export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(

@@ -356,11 +356,12 @@ function placedEvent(
     : subject.kind === 'Pod' && subject.namespace === namespace && !isReasonOfNodes(item.reason)
   if (!isWritten) return null
   const { component, host } = item.source ?? item.deprecatedSource ?? {}
-  // Whoever may create events in a namespace may name any node as their source. Of pods, only what the kubelet says counts there.
-  const reporter = component === 'kubelet' ? host || item.reportingInstance : null
+  // Whoever may create events may name any source. A pod's event counts for a node only if the kubelet is its source.
+  const reporter = component === 'kubelet' ? host || item.reportingInstance : undefined
   const placed = reasonsWithoutNode.has(item.reason) ? podName(subject) : reporter
   const place = isOfNode ? subject.name : placed
-  if (!place) return null
+  // A source with a slash would be the place of another pod.
+  if (!place || (place === reporter && place.includes('/'))) return null
   const times = [
     ...[item.firstTimestamp, item.deprecatedFirstTimestamp, item.eventTime],
     ...[item.lastTimestamp, item.deprecatedLastTimestamp, item.series?.lastObservedTime],

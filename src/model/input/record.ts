@@ -389,7 +389,7 @@ export function matchesCluster(pattern: string | undefined, cluster: string) {
 }
 
 /*
- * Data read of one node. snapshot/node-input.ts parses it once; replay, judge and remediate read only the result. A field has the type that
+ * Data read of one node. snapshot/input.ts parses it once; replay, judge and remediate read only the result. A field has the type that
  * its shape keeps, or is absent. Kubernetes, CRI and kubelet objects keep their API's field names.
  */
 
@@ -492,7 +492,7 @@ export interface NodeInput {
 }
 
 /*
- * Data read of a cluster itself. snapshot/cluster-input.ts checks it once: each field has its type,
+ * Data read of a cluster itself. snapshot/input.ts checks it once: each field has its type,
  * or is absent.
  */
 
@@ -638,7 +638,7 @@ export interface ClusterInput {
 }
 
 /*
- * Objects of a cluster. snapshot/cluster-input.ts checks them once: each field has its type, or is absent. Kubernetes and AWS objects
+ * Objects of a cluster. snapshot/input.ts checks them once: each field has its type, or is absent. Kubernetes and AWS objects
  * keep their API's field names.
  */
 

@@ -192,7 +192,10 @@ describe('whoever may create events in one namespace', () => {
     expect(shown(forged(ofPod('shop', 'web')))).toBe(false)
     const attached = forged(ofPod('shop', 'web'), { reason: 'FailedAttachVolume' })
     const facts = new ClusterFacts()
-    for (const item of [attached, forged(ofPod('evil', 'x'), { source: { host: 'shop/web' } })])
+    for (const item of [
+      attached,
+      forged(ofPod('evil', 'x'), { source: { component: 'kubelet', host: 'shop/web' } }),
+    ])
       facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource: 'events', items: [item] }))
     expect(facts.contextOf('a').podEvents('shop/web')).toEqual([])
   })

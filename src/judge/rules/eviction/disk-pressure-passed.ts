@@ -71,7 +71,7 @@ export const diskPressurePassed = nodeRule({
         confidence: 'likely',
         ...seenFirst(
           passed,
-          `One container or volume holds ${bytes(low)} (${percent(100 * share)} of the disk), most of what pods write. If it grows, the pressure returns.`,
+          `One container or volume holds ${bytes(low)}, ${percent(100 * share)} of the disk and most of what all pods wrote. If it grows, the pressure returns.`,
         ),
         evidence: [...evidence, bytesLine('summary', `largest of ${holder}`, low)],
       }

@@ -69,7 +69,7 @@ export const evictionDue = nodeRule({
   titles,
   title: 'An eviction threshold is met: the kubelet evicts pods',
   why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
-  fix: 'Make room at once: delete what is not needed of what holds it (bytes or files), or drain the node. Then look at what grows, and at the thresholds.',
+  fix: 'Make room at once: delete what nobody needs (bytes or files), or drain the node. Then see what grows, and whether the thresholds are right.',
   sources: [
     'pkg/kubelet/eviction/eviction_manager.go synchronize',
     'pkg/kubelet/eviction/helpers.go thresholdsMet',

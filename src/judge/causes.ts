@@ -122,7 +122,7 @@ function rankedCause(part: readonly RankedFinding[], nodeOf: NodeOf): RankedCaus
 function nextNodesFirst(sorted: RankedCause[]): RankedCause[] {
   const named = new Set<string>()
   const parts = sorted.map(part => {
-    // The room of a setting on many nodes may be that of a named one.
+    // The rank of a setting may come from a node that is named already.
     const isSetting = part.group.cause.kind === 'setting' && !hasHappened(part.worst.finding)
     const isFurther =
       part.nodes.length > 0 &&
@@ -171,7 +171,7 @@ const nearShare = 0.1
 const isNear = ({ hours, room }: { hours: number; room: number }) =>
   hours < Number.POSITIVE_INFINITY || room < nearShare
 
-/** What fills a disk that is smaller than it was declared: those findings have the cause and the steps of that; if it is so on some of their nodes, its steps for these. */
+/** A finding about the size of a disk takes cause and steps of a device that is too small on its nodes; if only on some of them, just the steps. */
 function withDevices(findings: Finding[]) {
   const devices = findings.filter(({ cause }) => isTooSmall(cause))
   if (devices.length === 0) return findings

@@ -273,7 +273,7 @@ const rows: Record<string, Row[]> = {
     ],
   ],
   'src/judge/help/host-mounts.ts': [
-    ["? 'a path with odd characters'", '? place', 'judge/help/host-mounts'],
+    ["? 'a path that is not shown'", '? place', 'judge/help/host-mounts'],
   ],
   'src/judge/fixes/steps.ts': [[' && lost.pods.length <= mostNames', '', 'judge/steps']],
   'src/judge/text.ts': [

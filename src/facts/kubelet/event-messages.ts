@@ -342,3 +342,19 @@ function logTime(text = '') {
   const ms = Date.parse(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
   return Number.isNaN(ms) ? null : new Date(ms).toISOString()
 }
+
+/**
+ * Why a kubelet says that its node is not ready.
+ *
+ * Sources  pkg/kubelet/runtime.go runtimeErrors, networkErrors; pkg/kubelet/nodestatus/setters.go ReadyCondition
+ */
+const notReadyReasons = [
+  [/\bPLEG is not healthy|container runtime (?:is down|status check)/, 'runtime'],
+  [/network not ready|\bcni\b/i, 'network'],
+  [/node is shutting down/, 'shutdown'],
+] as const
+
+export type NotReadyKind = (typeof notReadyReasons)[number][1] | 'other'
+
+export const notReadyKind = (message: string): NotReadyKind =>
+  notReadyReasons.find(([words]) => words.test(message))?.[1] ?? 'other'

@@ -264,8 +264,6 @@ export interface WaitingContainer {
   workload: string | null
   /** The pod brings credentials of its own. */
   hasPullSecret: boolean
-  /** The node had its image before. */
-  hasRun: boolean
   image: string
   reason: string
   message: string
@@ -286,7 +284,7 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
     status?.containerStatuses,
     status?.ephemeralContainerStatuses,
   ])
-    for (const { image = '', state, lastState, restartCount = 0 } of statuses ?? []) {
+    for (const { image = '', state } of statuses ?? []) {
       const { reason, message } = state?.waiting ?? {}
       if (reason === undefined) continue
       const pod = podName(metadata)
@@ -294,7 +292,6 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
       waiting.push({
         ...{ pod, workload: controllerOf(given), image, reason, message: text },
         hasPullSecret: hasPullSecretIn(given),
-        hasRun: restartCount > 0 || lastState?.terminated !== undefined,
       })
     }
   return waiting

@@ -9,7 +9,7 @@ const plainDisk = /^\/dev\/(nvme\d+n\d+|(?:s|v|xv)d[a-z]+|mmcblk\d+)(?:p?\d+)?$/
 
 type OfDisks = Partial<Pick<NodeSubject, 'host' | 'summary'>>
 
-/** None holds a claim of the node's pods. The largest first. Empty: none, or it is not known which disk the kubelet uses. */
+/** Largest first, without disks of the size of a mounted claim. Empty: none, or the kubelet's disk is unknown. */
 export function disksBeside({ host, summary }: OfDisks) {
   const known = (host?.filesystems ?? []).map(({ device = '' }) => plainDisk.exec(device)?.[1])
   if (known.length === 0 || known.includes(undefined)) return []

@@ -257,6 +257,7 @@ const nameOf = (owner: HolderOwner) =>
 export const isUnmounted = (place: string | null): boolean =>
   place?.includes('/volumes/kubernetes.io~') === true
 
+/** Share of a holder from which on its largest part is not shown beside the sum. */
 const nearlyAll = 0.99
 /** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */
 export const leastOwned = 0.1

@@ -407,7 +407,7 @@ function withCrashLoop(reason: Reason, { pods }: DiskSubject): Reason {
   if (!pod || !looping || reason.cause.kind !== 'holder') return reason
   const { name = '', restartCount = 0, lastState } = looping
   const { reason: end, exitCode } = lastState?.terminated ?? {}
-  const last = end === undefined ? '' : `, the last end ${shorten(end, 60)} (exit code ${exitCode})`
+  const last = end === undefined ? '' : `, last exit ${shorten(end, 60)} (exit code ${exitCode})`
   const seen = `Container ${shorten(name, nameLength)} crash-loops: ${plural(restartCount, 'restart')}${last}.`
   const { place } = reason.cause
   const step = {

@@ -39,7 +39,7 @@ function* writableParts({ pods, summary, filesystems }: Mounting): Generator<Mou
 /** The author of a pod chooses its hostPath: other characters could say anything in a report. */
 const shownPlace = ({ place, isFolder }: Mount) =>
   isFolder && (!/^\/[\w./@:+~-]{0,99}$/.test(place) || place.includes('//'))
-    ? 'a path with odd characters'
+    ? 'a path that is not shown'
     : place
 
 /** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. */

@@ -70,7 +70,7 @@ function promisedMemory(workload: string, all: readonly KubernetesPod[]): Promis
       .flatMap(({ spec }) => spec?.containers ?? [])
       // A limit without a request requests as much.
       .map(({ resources: { limits, requests } = {} }) =>
-        kind === 'limits' ? limits?.memory : (requests ?? limits)?.memory,
+        kind === 'limits' ? limits?.memory : (requests?.memory ?? limits?.memory),
       )
       .reduce((sum, amount) => sum + (amountOrNull(amount) ?? 0), 0)
   return {

@@ -4,7 +4,7 @@ import { bytes, type NodeSubject, plural, worldCause } from '#judge/rule.ts'
 import type { Reason } from './holder-cause.ts'
 import { unusedOf } from './listed-images.ts'
 
-/** Bytes a second. No node pulls and unpacks images faster for long. */
+/** Assumed upper bound of pulling and unpacking, in bytes a second. */
 const mostPulled = 50 * mebibyte
 /** The least share of the used bytes. */
 const leastShare = 0.2
@@ -22,7 +22,7 @@ export function machineImageReason(subject: NodeSubject): Reason | null {
   return {
     cause: worldCause('images-of-machine-image'),
     steps: [{ id: 'prune-images' }, { id: 'prune-in-image' }],
-    seen: `The node started ${plural(Math.round(minutes), 'minute')} ago and has ${bytes(found.bytes)} of ${images} that no pod uses, more than was pulled since: they came with its machine image, and each new node has them again.`,
+    seen: `The node started ${plural(Math.round(minutes), 'minute')} ago and has ${bytes(found.bytes)} of ${images} that no pod uses, more than can have been pulled since: they probably came with its machine image, and new nodes have them again.`,
   }
 }
 

@@ -4,7 +4,14 @@ import { gibibyte } from '#base/units.ts'
 import { bytes, type NodeSubject, nameLength, settingIn, shorten } from '#judge/rule.ts'
 import type { Cause, StepAction } from '#model/finding.ts'
 import type { PodHolder } from '#model/prediction.ts'
-import { areMeasured, deletionOf, largestPod, leastShareOfPod, podDeletion } from './deletion.ts'
+import {
+  areMeasured,
+  deletionOf,
+  largestPod,
+  leastShareOfPod,
+  podDeletion,
+  podOf,
+} from './deletion.ts'
 import { partCause, type Reason } from './holder-cause.ts'
 import { reasonOf } from './holders.ts'
 import { daemonsOf } from './reservations.ts'
@@ -108,12 +115,9 @@ export function memoryReason(subject: NodeSubject): Reason {
 }
 
 /** Of all containers of the pod. A limit without a request requests as much. */
-const requestedBytes = ({ pods }: NodeSubject, { namespace, pod }: PodHolder) =>
-  (
-    pods?.find(({ metadata }) => metadata?.namespace === namespace && metadata.name === pod)?.spec
-      ?.containers ?? []
-  )
-    .map(({ resources: { limits, requests } = {} }) => (requests ?? limits)?.memory)
+const requestedBytes = ({ pods }: NodeSubject, owner: PodHolder) =>
+  (podOf(pods, owner)?.spec?.containers ?? [])
+    .map(({ resources: { limits, requests } = {} }) => requests?.memory ?? limits?.memory)
     .reduce((sum, amount) => sum + (amountOrNull(amount) ?? 0), 0)
 
 /** The program of the node with most of the memory that no pod uses, if the kubelet counts it. */

@@ -12,12 +12,14 @@ export function unmeasuredReason(subject: NodeSubject, place: string | null = nu
   const disks = disksBeside(subject).filter(({ isUsed }) => isUsed)
   const [largest] = disks
   const measured = (subject.host?.diskUse?.folders ?? []).map(({ path = '' }) => path)
-  const mounts = largest ? foldersElsewhere(subject, measured, place) : []
+  const all = largest ? foldersElsewhere(subject, measured) : []
+  const mounts =
+    place === null || all.length === 0 ? all : foldersElsewhere(subject, measured, place)
   if (!largest || mounts.length === 0) return null
   const { device, size: actualBytes } = largest
   const reason: Reason = {
     cause: deviceCause('unmeasured', { device, actualBytes }),
-    steps: [{ id: 'read-devices', place: device, mounts: foldersElsewhere(subject, measured) }],
+    steps: [{ id: 'read-devices', place: device, mounts: all }],
   }
   return { disks, mounts, reason }
 }

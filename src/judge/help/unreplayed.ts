@@ -1,7 +1,12 @@
 /** Of a kubelet that answered, and whose version is not replayed: what it reports and measured. */
 
 import { dayMs, minuteMs } from '#base/units.ts'
-import { evictionCause, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import {
+  evictionCause,
+  type NotReadyKind,
+  notReadyKind,
+  signalsOfResource,
+} from '#facts/kubelet/event-messages.ts'
 import { shownTime } from '#judge/events/events.ts'
 import {
   allEvictions,
@@ -34,7 +39,7 @@ import { processUse } from './processes.ts'
 
 /* What a Node object says of its pressures. */
 
-export type NodeCondition = NonNullable<NonNullable<NodeSubject['node']['status']>['conditions']>[0]
+type ReportedCondition = NonNullable<NonNullable<NodeSubject['node']['status']>['conditions']>[0]
 
 /** Pressure that the node reports. */
 export const conditionsOf = ({ node }: Pick<NodeSubject, 'node'>) =>
@@ -42,11 +47,14 @@ export const conditionsOf = ({ node }: Pick<NodeSubject, 'node'>) =>
     status === 'True' && /^(?:Disk|Memory|PID)Pressure$/.test(type) ? [type] : [],
   )
 
-export const sinceOf = ({ type, status, lastTransitionTime = 'an unknown time' }: NodeCondition) =>
-  `${type} is ${status} since ${shownTime(lastTransitionTime)}`
+export const sinceOf = ({
+  type,
+  status,
+  lastTransitionTime = 'an unknown time',
+}: ReportedCondition) => `${type} is ${status} since ${shownTime(lastTransitionTime)}`
 
 /** Whether the condition is of this resource. */
-export const isScarce = (resource: string, { type }: NodeCondition) =>
+export const isScarce = (resource: string, { type }: ReportedCondition) =>
   signalsOfResource[resource]?.some(signal => conditionOf(signal) === type) === true
 
 /** The pressure that it reports, with what it measured. */
@@ -176,22 +184,6 @@ export function unreplayedFailing(
     ],
   }
 }
-
-/**
- * Why a kubelet says that its node is not ready.
- *
- * Sources  pkg/kubelet/runtime.go runtimeErrors, networkErrors; pkg/kubelet/nodestatus/setters.go ReadyCondition
- */
-const kinds = [
-  [/\bPLEG is not healthy|container runtime (?:is down|status check)/, 'runtime'],
-  [/network not ready|\bcni\b/i, 'network'],
-  [/node is shutting down/, 'shutdown'],
-] as const
-
-export type NotReadyKind = (typeof kinds)[number][1] | 'other'
-
-const notReadyKind = (message: string): NotReadyKind =>
-  kinds.find(([words]) => words.test(message))?.[1] ?? 'other'
 
 /* What a kubelet says of a node that is not ready, and what ends it. */
 

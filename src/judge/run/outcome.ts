@@ -180,7 +180,7 @@ function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
   const others = steps.filter(({ id }) => id !== 'set-fields')
   if (conditionOf(signal) === 'MemoryPressure' && others.length === 0)
     return { ...failing, steps: memoryRoom(subject).toSpliced(1, 0, late) }
-  // Of memory and process ids, the rules order the steps.
+  // For process ids, and memory with other steps, the rules order the steps.
   if (conditionOf(signal) !== 'DiskPressure')
     return { ...failing, steps: steps.map(step => (step.id === 'set-fields' ? late : step)) }
   const reason = diskReason(subject, signal)

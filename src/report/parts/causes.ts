@@ -185,7 +185,7 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
 /** Share of a disk from which on what holds it is short of room. */
 const fullShare = 0.7
 
-/** With the use of its fullest disk where that has room: the trouble is another. */
+/** The name, with the use of the fullest disk if that disk has room. */
 function nameWithDiskUse(
   name: string,
   node: AuditedNode | undefined,
@@ -197,7 +197,7 @@ function nameWithDiskUse(
   return words.causes.diskUsed(name, percent(used))
 }
 
-/** Whether something can read what holds its disks, or has. */
+/** Whether what holds the node's disks was read, or can be. */
 function canExplain(node: AuditedNode | undefined): boolean {
   const { ledger, held } = node?.details() ?? {}
   const fullest = fullestOf(ledger?.filesystems ?? [])

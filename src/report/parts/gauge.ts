@@ -325,8 +325,7 @@ export function nearestOf(gauges: readonly Gauge[]): Gauge | null {
 const leftPercent = ({ headroomPercent, usedPercent }: Gauge) =>
   headroomPercent ?? (usedPercent === null ? Number.MAX_VALUE : 100 - usedPercent)
 
-/** Kinds of holders that the bar of a disk tells apart. */
-/** In the order of the bar. `leftover`: no living pod or image holds it. `other`: kinds too small to tell apart. `unknown`: no measurement covers it. */
+/** Kinds of holders in the bar of a disk, in its order. `leftover`: no living pod or image holds it. `other`: kinds too small to tell apart. `unknown`: no measurement covers it. */
 export const segmentKinds = [
   'images',
   'unused-images',

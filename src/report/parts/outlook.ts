@@ -273,7 +273,7 @@ function firstEvicted(
   return { text: victims, note: language.words.picture.afterImages(amount) }
 }
 
-/** Deleting many images takes minutes, and so does the node's list until it shows that. */
+/** The kubelet needs minutes to delete many images, and to update the node's image list. */
 const deletionMs = 5 * minuteMs
 
 const hasLongPressure = ({ at, pressures = [] }: AuditedNode): boolean =>

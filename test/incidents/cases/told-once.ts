@@ -77,7 +77,11 @@ export const toldOnceIncidents: readonly Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['free'],
-    words: [/builds the\s+machine image/, /started 6 minutes ago/, /18\.\d GiB\s+to 77\.\d GiB/],
+    words: [
+      /the\s+builder\s+of\s+the\s+machine\s+image/,
+      /started 6 minutes ago/,
+      /18\.\d GiB\s+to 77\.\d GiB/,
+    ],
     never: [/set imageGCHighThresholdPercent/],
   },
   {
@@ -230,7 +234,7 @@ export const toldOnceIncidents: readonly Incident[] = [
     words: [
       /has\s+many\s+elsewhere,\s+too:\s+7735\s+on/,
       /restart\s+Pod\s+datadog\/datadog-agent/,
-      /they\s+come\s+back\s+until\s+its\s+image/,
+      /If\s+the\s+processes\s+come\s+back,\s+its\s+image\s+has\s+to\s+reap/,
     ],
   },
   {
@@ -299,7 +303,10 @@ export const toldOnceIncidents: readonly Incident[] = [
     cause: [{ kind: 'device', what: 'unmeasured' }],
     owner: 'platform',
     steps: ['read-more'],
-    words: [/\/mnt\/cache, which is on no\s+measured disk/, /on 1 node a disk/],
+    words: [
+      /\/mnt\/cache\.\s+It\s+may\s+be\s+on\s+a\s+disk\s+that\s+was\s+not\s+measured/,
+      /on 1 node a disk/,
+    ],
     never: [/it was full then/],
   },
 ]

@@ -524,7 +524,7 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
   }
   expect(stepsIn('CrashLoopBackOff')).toMatchObject({
     first: { id: 'end-crash-loop', owner: { container: 'app' }, place: '/var/lib/rook' },
-    seen: 'Container app crash-loops: 480 restarts, the last end Error (exit code 134).',
+    seen: 'Container app crash-loops: 480 restarts, last exit Error (exit code 134).',
   })
   expect(stepsIn('ImagePullBackOff').first?.id).not.toBe('end-crash-loop')
 })

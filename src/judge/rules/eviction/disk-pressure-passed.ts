@@ -37,7 +37,7 @@ export const diskPressurePassed = nodeRule({
   needs: ['pods', 'eviction'],
   titles,
   title: 'After disk pressure, one workload holds most of what pods write',
-  why: 'The kubelet evicted or refused pods because of this disk, which has room again. If the workload that holds most of it writes more, pods are evicted again.',
+  why: 'The kubelet evicted or refused pods because of this disk, and no threshold is met now. If the workload that holds most of it writes more, pods are evicted again.',
   fix: 'Give that workload a limit of ephemeral-storage, or a volume for what it writes. If it keeps within its requests, reserve what system and images hold.',
   sources: [
     'pkg/kubelet/eviction/eviction_manager.go Admit, evictPod',
@@ -51,8 +51,7 @@ export const diskPressurePassed = nodeRule({
     )
     if (isMet || !ledger) return
     const gone = evictedWriter(subject, ledger)
-    if (conditions.DiskPressure === 'True')
-      return yield* gone ? [failingOfWriter(gone, subject)] : judgeRecentPressure(subject, ledger)
+    if (conditions.DiskPressure === 'True') return yield* judgeRecentPressure(subject, ledger, gone)
     const evicted = diskEvictions(pods, at, weekMs)
     // The eviction freed what the pod had written. Its next one writes it again.
     const part = largestPart(ledger)
@@ -79,7 +78,9 @@ export const diskPressurePassed = nodeRule({
       const reason = fullestDiskReason(subject)
       if (reason)
         yield {
-          ...{ title: titles.used, confidence: 'likely', ...reason },
+          title: titles.used,
+          confidence: 'likely',
+          ...reason,
           ...seenFirst(
             `${passed}${reason.seen === undefined ? '' : ` ${reason.seen}`}`,
             'What still holds the disk leaves little room for what filled it then.',
@@ -90,19 +91,22 @@ export const diskPressurePassed = nodeRule({
   },
 })
 
+type EvictedWriter = NonNullable<ReturnType<typeof evictedWriter>>
+
 function failingOfWriter(
-  { writer, times, capacityBytes, leftBytes }: NonNullable<ReturnType<typeof evictedWriter>>,
+  { writer, times, capacityBytes, leftBytes }: EvictedWriter,
   { at, node }: Satisfied<'pods'>,
 ): Failing {
   const { owner, bytes: written } = writer
   const { namespace, pod, workload } = owner
-  const last = times.at(-1) ?? null
+  // Evictions without a time are not recorded.
+  const last = times.at(-1)!
   const isUnfit = written >= leftBytes
   const isTriedAgain = workload !== null && times.length > 1
   const who =
     workload === null
-      ? `Pod ${namespace}/${pod} was`
-      : `${plural(times.length, 'pod')} of ${placedWorkload(namespace, workload)} ${times.length === 1 ? 'was' : 'were'}`
+      ? `Pod ${shorten(`${namespace}/${pod}`, nameLength)} was`
+      : `${plural(times.length, 'pod')} of ${shorten(placedWorkload(namespace, workload), nameLength)} ${times.length === 1 ? 'was' : 'were'}`
   return {
     title: titles.gone,
     ...(isUnfit && isWithinWindow(last, at, dayMs) && { severity: 'high' }),
@@ -116,9 +120,9 @@ function failingOfWriter(
       },
     ],
     ...seenFirst(
-      `${shorten(who, nameLength)} evicted from ${shorten(node.metadata?.name ?? '', nameLength)}${last === null ? '' : `, the last at ${shownTime(last)}`}: container ${shorten(owner.container, nameLength)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk. ${bytes(leftBytes)} are left now before the next eviction.`,
+      `${who} evicted from ${shorten(node.metadata?.name ?? '', nameLength)}, the last at ${shownTime(last)}: container ${shorten(owner.container, nameLength)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk. ${bytes(leftBytes)} are left now before the next eviction.`,
       isUnfit
-        ? 'Where its next pod starts here, it is evicted again.'
+        ? 'If its next pod writes as much here, it is evicted again.'
         : 'The next pod of its owner can write as much.',
     ),
     evidence: [bytesLine('event', 'used by the evicted container', written)],
@@ -129,10 +133,14 @@ function failingOfWriter(
 function* judgeRecentPressure(
   subject: Satisfied<'pods' | 'eviction'>,
   ledger: NodeLedger,
+  gone: EvictedWriter | null,
 ): Iterable<Failing> {
   const since = subject.node.status?.conditions?.find(
     ({ type }) => type === 'DiskPressure',
   )?.lastTransitionTime
+  // An eviction before this pressure does not explain it.
+  if (gone && (since === undefined || (gone.times.at(-1) ?? '') >= since))
+    return yield failingOfWriter(gone, subject)
   const settled = staleConditionMs(subject.configuration)
   const ageMs = since === undefined ? null : agoMs(since, subject.at)
   if (since === undefined || settled === null || ageMs === null || ageMs >= settled) return

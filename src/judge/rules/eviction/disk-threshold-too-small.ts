@@ -13,7 +13,7 @@ import type { EvaluatedThreshold } from '#model/prediction.ts'
 const least = { bytes: 16 * mebibyte, inodes: 100 }
 /** What the disk itself can take in that time, at the baseline of a gp3 volume. */
 const fastBytes = evictionSeconds * 125 * mebibyte
-/** Of the disk: above it, such an amount is a choice for a small disk. */
+/** Share of the disk. An amount above it suits a small disk. */
 const smallShare = 0.01
 const ofLargeDisk = '5%'
 
@@ -27,7 +27,7 @@ export const diskThresholdTooSmall = nodeRule({
   needs: ['configuration', 'eviction'],
   titles,
   title: 'A disk threshold is so small that eviction cannot act in time',
-  why: `A quantity without a unit is a number of bytes: nodefs.available "10" is ten bytes, not 10 %. The eviction manager looks every ${evictionSeconds} seconds, and the disk is full before it sees such a threshold met.`,
+  why: `A quantity without a unit is a number of bytes: nodefs.available "10" is ten bytes, not 10 %. The eviction manager looks every ${evictionSeconds} seconds, and the disk is full before it sees such a threshold met. On a large disk, an amount below 1 % is less than the disk can take in that time.`,
   fix: 'Write the threshold as a percentage, like 10%, or with its unit, like 10Gi.',
   sources: [
     'pkg/kubelet/eviction/helpers.go parseThresholdStatement',
@@ -44,15 +44,16 @@ export const diskThresholdTooSmall = nodeRule({
       // The kubelet derives the threshold of containerfs from another one.
       if (!largest || !isKnown || largest.origin?.source === 'kubelet') continue
       const isSmall = isSmallShare(largest, eviction.signals[signal]?.capacityBytes)
-      if (!isTiny(largest) && !isSmall) continue
+      const isTinyAmount = isTiny(largest)
+      if (!isTinyAmount && !isSmall) continue
       const { value, resolved } = largest
       const defaults = hardDefaults(identity)
-      const usual = isTiny(largest) ? (defaults[signal] ?? '10%') : ofLargeDisk
+      const usual = isTinyAmount ? (defaults[signal] ?? '10%') : ofLargeDisk
       const meant = /^([1-9]|[1-4]\d|50)$/.test(value) ? `${value}%` : usual
       const shown = isOfInodes(largest) ? `${resolved} inodes` : bytes(resolved ?? 0)
       yield {
-        ...(!isTiny(largest) && { severity: 'medium', title: titles.small }),
-        consequence: `${signal} acts only below ${shown}: what is written in ${evictionSeconds} s ${isTiny(largest) ? 'is' : 'can be'} more, so the disk is full before a pod is evicted.`,
+        ...(!isTinyAmount && { severity: 'medium', title: titles.small }),
+        consequence: `${signal} acts only below ${shown}: what is written in ${evictionSeconds} s ${isTinyAmount ? 'is more, so the disk is' : 'can be more, so the disk can be'} full before a pod is evicted.`,
         evidence: [
           thresholdEvidence(largest, configuration),
           line('computed', `${signal} is met below`, shown),

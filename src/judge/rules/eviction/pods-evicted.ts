@@ -47,7 +47,7 @@ interface EvictedFact extends EvictionFact {
   over: string[]
   /** unread-node reports evictions for a disk that was not measured. */
   isDiskUnread: boolean
-  /** disk-pressure-passed, or the rule of a disk that is still full, reports those of pods that are still there. */
+  /** Another rule explains the recorded evictions by the disk. */
   isDiskExplained: boolean
   /** Of a disk that one pull takes from image GC to eviction. Null: a larger one, or unknown. */
   narrow: Pick<Reason, 'cause' | 'steps' | 'seen'> | null
@@ -68,14 +68,19 @@ export const podsEvicted = contextRule({
   fix: 'Give the containers that the messages name requests and limits that cover what they use. If they used little, look what else uses the resource.',
   sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit'],
 
-  fact: (subject): EvictedFact => ({
-    ...evictionFact(subject, dayMs),
-    short: shortNow(subject),
-    over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
-    isDiskUnread: passedPressureOf(subject) !== null,
-    isDiskExplained: isPassedExplained(subject) || fullestDiskReason(subject) !== null,
-    narrow: narrowDisk(subject),
-  }),
+  fact: (subject): EvictedFact => {
+    const evictions = evictionFact(subject, dayMs)
+    return {
+      ...evictions,
+      short: shortNow(subject),
+      over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
+      isDiskUnread: passedPressureOf(subject) !== null,
+      isDiskExplained:
+        evictions.recorded.length > 0 &&
+        (isPassedExplained(subject) || fullestDiskReason(subject) !== null),
+      narrow: narrowDisk(subject),
+    }
+  },
 
   *judge(fact, context) {
     yield* evictedBefore(fact, context)
@@ -92,7 +97,9 @@ const nothingRead = {
 
 function narrowDisk(subject: NodeSubject): EvictedFact['narrow'] {
   const { identity, imageGC, ledger, eviction, filesystems } = subject
-  const disk = ledger && (diskOf(ledger, 'imagefs') ?? diskOf(ledger, 'nodefs'))
+  // With a disk of its own for images, pods are evicted for the other.
+  if (!ledger?.isShared) return null
+  const disk = diskOf(ledger, 'nodefs')
   const evictionPercent = diskEvictionPercent(eviction, filesystems)
   if (!imageGC?.enabled || !disk || evictionPercent === null) return null
   const { highThresholdPercent: high, lowThresholdPercent: low } = imageGC
@@ -125,10 +132,11 @@ function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Faili
     if (resource === null || exceededLimit(message)) return false
     // disk-pressure-passed has the pods that are still there.
     const isRecorded = fact.recorded.some(one => one.pod === pod)
-    const isSaid = isOfDisk(resource) && (fact.isDiskUnread || (fact.isDiskExplained && isRecorded))
+    const isReported =
+      isOfDisk(resource) && (fact.isDiskUnread || (fact.isDiskExplained && isRecorded))
     const isShort = fact.short.includes(conditionOfResource(resource))
     const windowMs = isRecorded && isOfDisk(resource) ? dayMs : undefined
-    return !isSaid && !isShort && isWithinWindow(time, context.at, windowMs)
+    return !isReported && !isShort && isWithinWindow(time, context.at, windowMs)
   })
   // eviction-loop has the others.
   const few = [...Map.groupBy(found, ownerName).values()].filter(
@@ -148,7 +156,8 @@ function failingOf(
   const latest = own.at(-1)!
   const { time, message } = latest
   const { user, ...reason } = evictionReason(own, fact)
-  const isUnexplained = user === null && reason.cause === undefined && isOfDisk(resource)
+  const isUnexplained =
+    user === null && reason.cause === undefined && resource === 'ephemeral-storage'
   const { isRefused } = evictionCause(message)
   // A refused pod has written nothing.
   const looking = isRefused ? { steps: [{ id: 'look-on-node' as const }] } : {}

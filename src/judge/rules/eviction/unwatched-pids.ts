@@ -57,7 +57,7 @@ interface DaemonSetUse {
   processes: number
 }
 
-/** Processes of one pod, from which on it is named beside another of its DaemonSet. */
+/** A DaemonSet's pod with at least this many processes is named beside its peers. */
 const manyProcesses = 2000
 const shownPeers = 3
 
@@ -73,7 +73,7 @@ function daemonSetUse(subject: NodeSubject): DaemonSetUse | null {
   }
 }
 
-/** The other nodes on which the same DaemonSet has many: they come to the same. */
+/** Adds the other nodes where pods of the same DaemonSet have many processes. */
 function withPeers(failing: Failing, use: DaemonSetUse, all: readonly DaemonSetUse[]): Failing {
   const peers = all
     .filter(({ node, workload }) => node !== use.node && workload === use.workload)
@@ -100,7 +100,7 @@ function* judgePids(
   if (leftPercent >= scarcePercent) return
   const usedPids = pids.capacityBytes - pids.availableBytes
   const { ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
-  // Evicts at once.
+  // The new threshold is met already: the kubelet evicts pods when it restarts.
   const set: StepAction = {
     id: 'set-fields',
     ...(leftPercent < wantedPercent && { isShort: true as const }),

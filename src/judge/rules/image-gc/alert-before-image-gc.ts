@@ -1,7 +1,7 @@
 import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
 import { reasonBeyondImageGc } from '#judge/help/holders.ts'
-import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
+import { imageGcFix } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -53,7 +53,6 @@ export const alertBeforeImageGc = nodeRule({
     if (isFiring && isHeldByOthers(subject.ledger, 'imagefs.available')) return
     const isFar = usedPercent !== null && usedPercent < Math.min(farPercent, policy.alertPercent)
     const unused = isFiring ? subject.unusedImages() : null
-    const sound = soundImageGc(diskEvictionPercent(subject.eviction, filesystems) ?? 0, policy)
     const isBeyond = isFiring && unused === null && isBeyondImageGc(subject, policy)
     yield {
       ...(isFar && { severity: 'low' }),
@@ -71,13 +70,17 @@ export const alertBeforeImageGc = nodeRule({
             ]
           : []),
       ],
-      ...(sound && { fix: { config: { ...sound } } }),
-      ...(isBeyond && { title: titles.full, ...reasonBeyondImageGc(subject) }),
+      fix: imageGcFix(subject, policy),
+      ...(isBeyond && {
+        title: titles.full,
+        confidence: 'likely',
+        ...reasonBeyondImageGc(subject),
+      }),
     }
   },
 })
 
-/** By replay and ledger all images that may go are too little. If a round is due already and does not reach its end, that they are enough has to be known. */
+/** Whether image GC cannot bring the disk below the alert, as far as is known: of a round that is due, its end has to be known. */
 function isBeyondImageGc(subject: Satisfied<'imageGC'>, { alertPercent }: Policy) {
   const { triggered, reachesLow } = subject.imageGC
   const isCleared = freesBelow(alertPercent, subject)

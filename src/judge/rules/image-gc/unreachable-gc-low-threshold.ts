@@ -85,7 +85,7 @@ function reasonOf(subject: Satisfied<'imageGC'>): Partial<Failing> | null {
   return low ? { severity: 'medium', ...low } : diskReason(subject, 'imagefs.available')
 }
 
-/** What holds the disk beside images: of these, the kubelet says that it frees too little. */
+/** What holds the disk, if image GC does not free it. */
 function heldBeside(subject: Satisfied<'imageGC'>): Pick<Reason, 'cause' | 'steps'> | null {
   const { cause, steps } = diskReason(subject, 'imagefs.available') ?? {}
   const isOfImages = cause?.kind === 'holder' && cause.freedBy === 'image-gc'

@@ -166,14 +166,14 @@ function waitingFailing(
   const [most] = [...Map.groupBy(waiting, causeOf).values()].toSorted((a, b) => b.length - a.length)
   const first = full ?? ownFile ?? missing ?? most?.[0] ?? waiting[0]
   const why = causeOf(first) ?? null
-  const isGone = why !== null && ofGone.has(why)
+  const isGone = why !== null && mayBeGone.has(why)
   const isLost = isGcDue && isUnreachable(why)
   const alike = waiting.filter(one => causeOf(one) === why)
   const sandboxes = isUnreachable(why) ? unreachableSandboxes(failures) : []
   const images = [...new Set([...sandboxes, ...alike.map(one => one.image)])]
   const remedy = remedyFor(why, first.image, first, images)
-  // A new release may never have been on the node.
-  const wasHere = alike.every(one => one.hasRun || isNeverPulled(one))
+  // A new release may never have been on the node, and a container that has run keeps its image.
+  const wasHere = alike.every(isNeverPulled)
   const lost = isGone ? missingImagesText(images, wasHere, isLost ? null : deleted) : ''
   const asked = first === missing ? missingImage(missing) : null
   const freeing = (held?.steps ?? []).filter(({ id }) => !ofImages.has(id)).slice(0, 1)
@@ -263,25 +263,25 @@ const imageNamesText = (images: readonly string[]) =>
   )
 
 /** Causes of failures where the registry may not have the image, or is out of reach: an image that was imported on the node comes back by another import. */
-const ofGone: ReadonlySet<PullCause> = new Set([
+const mayBeGone: ReadonlySet<PullCause> = new Set([
   ...(['out of reach', 'timeout', 'not found', 'missing or denied'] as const),
 ])
 
 const isNeverPulled = ({ reason }: WaitingContainer) => reason === 'ErrImageNeverPull'
 
-/** The images that no registry gives back, and why they are gone from the node. */
+/** Lists images that cannot be pulled, and why they may be gone from the node. */
 function missingImagesText(
   images: readonly string[],
-  areSure: boolean,
+  wasHere: boolean,
   deleted: string | null,
 ): string {
   const list =
     images.length < 2
       ? ''
-      : ` ${plural(images.length, 'image')} are missing: ${imageNamesText(images)}.`
+      : ` ${plural(images.length, 'image')} cannot be pulled: ${imageNamesText(images)}.`
   if (deleted === null) return list
   const [it, were] = images.length < 2 ? ['it', 'it was'] : ['them', 'they were']
-  return `${list} ${areSure ? 'Likely image GC' : `If ${were} on the node before, image GC likely`} deleted ${it}: ${deleted}.`
+  return `${list} ${wasHere ? 'Likely image GC' : `If ${were} on the node before, image GC likely`} deleted ${it}: ${deleted}.`
 }
 
 /** After what the owner can do, those who imported it can do so again. */
@@ -312,7 +312,8 @@ function deletionText({ events, at, happened }: NodeContext, deletedAt: string |
   if (pressure !== undefined)
     return `the node was under DiskPressure (${shownTime(pressure)}), ${ofImported}`
   const round = lastOf('FreeDiskSpaceFailed')
-  if (round !== undefined) return `it needed space (${shownTime(round)}), ${ofImported}`
+  if (round !== undefined)
+    return `the kubelet could not free enough space (${shownTime(round)}), ${ofImported}`
   return deletedAt && `the kubelet deleted an image here at ${shownTime(deletedAt)}`
 }
 

@@ -18,6 +18,7 @@ import {
 import { unmeasuredReason } from '#judge/help/unmeasured-disks.ts'
 import {
   bytes,
+  type Failing,
   line,
   nameLength,
   nodeRule,
@@ -151,7 +152,9 @@ function isPathIn(message: string, folder: string): boolean {
 function reasonOf(
   { pod, message, disk, claim, volume, place, step }: Ended & Target,
   subject: Satisfied<'pods'>,
-): Omit<Reason, 'seen'> & { seen: string; severity?: 'high'; title?: string } {
+): Omit<Reason, 'seen'> & { seen: string } & Partial<
+    Pick<Failing, 'severity' | 'title' | 'confidence'>
+  > {
   const owner = podOwner(pod, volume)
   const where = `Volume ${shorten(volume ?? '', nameLength)} is`
   if (claim !== undefined)
@@ -192,7 +195,8 @@ function reasonOf(
     return {
       ...elsewhere.reason,
       steps: [...elsewhere.reason.steps, look],
-      seen: `${where} on the node at ${shorten(place ?? '', nameLength)}, which is on no measured disk.`,
+      confidence: 'likely' as const,
+      seen: `${where} on the node at ${shorten(place ?? '', nameLength)}. It may be on a disk that was not measured.`,
     }
   return {
     cause: worldCause('no-space-elsewhere', place ?? disk),

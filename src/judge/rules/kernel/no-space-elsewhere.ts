@@ -163,7 +163,7 @@ export const noSpaceElsewhere = contextRule({
   },
 })
 
-/** The runtime keeps a log of each command that it starts in a container, below /run: a probe starts one each time. Empty: no probe fails there. Source: opencontainers/runc#3253 */
+/** runc appends errors of exec calls to a container's log.json below /run, and a probe is an exec call. Empty: no probe fails there. Source: opencontainers/runc#3253 */
 function probeText(refused: readonly NodeEvent[]): string {
   const probes = refused.filter(({ reason, message }) => {
     const place = placeWithoutSpace(message)

@@ -119,7 +119,7 @@ it('names all images that no registry gives back, and the pressure before', () =
   const pods = ['a', 'b', 'c', 'd'].map(waits)
   const pressure = event({ reason: 'NodeHasDiskPressure', message: 'Node status is now', ago: 48 })
   const told = failingOf(pullFailingNow, { pods, events: [pressure] })
-  expect(told.seen).toContain('4 images are missing: acme/a:1, acme/b:1, acme/c:1 and 1 more.')
+  expect(told.seen).toContain('4 images cannot be pulled: acme/a:1, acme/b:1, acme/c:1 and 1 more.')
   expect(told.seen).toContain(
     'If they were on the node before, image GC likely deleted them: the node was under DiskPressure',
   )
@@ -302,7 +302,7 @@ describe('an image that is gone after pressure', () => {
     [
       'never pulled, and a round needed space',
       { ...never, events: [round] },
-      `${likely}it needed space (2026-11-20 23:30 UTC)`,
+      `${likely}the kubelet could not free enough space (2026-11-20 23:30 UTC)`,
       ['import-image'],
     ],
     [
@@ -312,9 +312,9 @@ describe('an image that is gone after pressure', () => {
       ['import-image'],
     ],
     [
-      'it has run here',
+      'a container that has run keeps its image',
       { ...gone({ restartCount: 1 }), events: [pressure] },
-      likely + underPressure,
+      perhaps + underPressure,
       ['provide-image', 'import-image'],
     ],
     [

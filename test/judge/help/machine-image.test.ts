@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
 import { machineImageReason } from '#judge/help/machine-image.ts'
 import { imageGcThresholds, kubeletSetting, nodeRule } from '#judge/rule.ts'
-import { outcomeOf } from '#judge/run/outcome.ts'
 import type { Cause } from '#model/finding.ts'
-import { defaultPolicy } from '#model/policy.ts'
 import type { DiskHolder } from '#model/prediction.ts'
-import { exampleSubject, exampleTime } from '#test/example.ts'
+import { exampleSubject, exampleTime, type NodeExample } from '#test/example.ts'
+import { failingOf } from '#test/rule-outcome.ts'
 
 const ago = (minutes: number) => new Date(Date.parse(exampleTime) - minutes * 60_000).toISOString()
 
@@ -18,14 +17,13 @@ interface Young {
   machine?: number | null
 }
 
-const subjectOf = ({ unused, others = 0, node = 5, machine = null }: Young) =>
-  exampleSubject({
-    held: { 'images-unused': unused, 'images-in-use': others },
-    node: { metadata: { creationTimestamp: ago(node) } },
-    ...(machine !== null && { summary: { node: { startTime: ago(machine) } } }),
-  })
+const exampleOf = ({ unused, others = 0, node = 5, machine = null }: Young): NodeExample => ({
+  held: { 'images-unused': unused, 'images-in-use': others },
+  node: { metadata: { creationTimestamp: ago(node) } },
+  ...(machine !== null && { summary: { node: { startTime: ago(machine) } } }),
+})
 
-const reasonFor = (young: Young) => machineImageReason(subjectOf(young))
+const reasonFor = (young: Young) => machineImageReason(exampleSubject(exampleOf(young)))
 
 it('says that new nodes have the images again', () => {
   expect(reasonFor({ unused: 40 })).toMatchObject({
@@ -73,10 +71,8 @@ it.each<[string, Cause, boolean]>([
       yield { consequence: '', evidence: [], fix }
     },
   })
-  const outcome = outcomeOf(rule, subjectOf({ unused: 40 }), defaultPolicy)
-  if (outcome.state !== 'fail') throw new Error(outcome.state)
-  const { cause: found, confidence, fix: foundFix } = outcome.failing
-  expect([found?.kind, confidence, foundFix]).toEqual(
+  const found = failingOf(rule, exampleOf({ unused: 40 }))
+  expect([found.cause?.kind, found.confidence, found.fix]).toEqual(
     isTaken ? ['world', 'likely', undefined] : [undefined, undefined, fix],
   )
 })

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { diskPressurePassed } from '#judge/rules/eviction/disk-pressure-passed.ts'
 import type { HolderPart } from '#model/prediction.ts'
 import { exampleTime, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, GiB, state } from '#test/rules/filling-disk.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const refused = 'Pod was rejected: The node had condition: [DiskPressure]. '
 const low = 'The node was low on resource: ephemeral-storage. '
@@ -20,13 +21,13 @@ const evicted = (message: string, hoursAgo: number) => ({
 function example(gib: number, others: number, message = low, hoursAgo = 2): NodeExample {
   const part: HolderPart = {
     ...{ holder: 'writable-layers', filesystem: 'nodefs', inodes: null, place: null },
-    ...{ lowBytes: gib * GiB, highBytes: gib * GiB },
+    ...{ lowBytes: gib * gibibyte, highBytes: gib * gibibyte },
     owner: {
       ...{ kind: 'container', container: 'app' },
       ...{ namespace: 'zim', pod: 'metrics-1', workload: 'Deployment metrics' },
     },
   }
-  const bytes = (gib + others) * GiB
+  const bytes = (gib + others) * gibibyte
   const use = { bytes, layerBytes: bytes, logBytes: 0, volumeBytes: 0, pods: 2 }
   const group = { namespace: 'zim', owner: null, requestBytes: null, limitBytes: null, ...use }
   return {
@@ -74,7 +75,7 @@ it.each<[string, NodeExample, string]>([
 it('names the owner and what to set', () => {
   expect(failingOf(diskPressurePassed, example(16, 1))).toMatchObject({
     cause: { holder: 'writable-layers', owner: { namespace: 'zim', container: 'app' } },
-    steps: [{ id: 'set-ephemeral-storage', bytes: 16 * GiB }],
+    steps: [{ id: 'set-ephemeral-storage', bytes: 16 * gibibyte }],
   })
 })
 
@@ -165,7 +166,7 @@ it('compares what containers wrote with the disk of images, where that has their
   const { held: _, ...given } = nightJob(5, '6Gi')
   const split = { layout: 'imagefs' as const }
   const disk = (filesystem: 'nodefs' | 'imagefs', gib: number) => ({
-    ...{ filesystem, capacityBytes: gib * GiB, usedBytes: 0, usedInodes: null, lines: [] },
+    ...{ filesystem, capacityBytes: gib * gibibyte, usedBytes: 0, usedInodes: null, lines: [] },
   })
   const stateOf = (imagefsGib: number) => {
     const filesystems = [disk('nodefs', 20), disk('imagefs', imagefsGib)]
@@ -187,6 +188,6 @@ it.each([
   if (is === 'fail')
     expect(failingOf(diskPressurePassed, given)).toMatchObject({
       title: 'A pod was evicted that had written much of the disk',
-      steps: [{ id: 'move-to-volume', owner: { container: 'app' }, bytes: 26 * GiB }],
+      steps: [{ id: 'move-to-volume', owner: { container: 'app' }, bytes: 26 * gibibyte }],
     })
 })

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { podsEvicted } from '#judge/rules/eviction/pods-evicted.ts'
 import { hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event, minutesAgo } from '#test/rules/events.ts'
 
 const low = (resource: string, rest = '') =>
   `The node was low on resource: ${resource}. Threshold quantity: 2147483648, available: 1803240Ki. ${rest}`

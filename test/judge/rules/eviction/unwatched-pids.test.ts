@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { unwatchedPids } from '#judge/rules/eviction/unwatched-pids.ts'
 import { exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { outcomeOn } from '#test/rule-outcome.ts'
-import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf, outcomeOn, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(unwatchedPids, {
   bad: {

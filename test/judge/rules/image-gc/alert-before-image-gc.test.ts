@@ -3,9 +3,9 @@ import { gibibyte } from '#base/units.ts'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
 import { imageGcDisabled } from '#judge/rules/image-gc/image-gc-disabled.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { hard } from '#test/example.ts'
+import { gc, hard, nodefs } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gc, nodefs, state } from '#test/rules/image-gc.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(alertBeforeImageGc, {
   bad: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 } },

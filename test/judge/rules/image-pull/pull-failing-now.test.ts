@@ -4,8 +4,8 @@ import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { manifestOf } from '#test/at-the-door.ts'
 import { sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
-import { failingOf as failingIn, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf as failingIn, failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
+import { event, hubLimit, minutesAgo, pullOf } from '#test/rules/events.ts'
 
 const pod = (state: object) => ({
   metadata: { namespace: 'shop', name: 'web' },

@@ -3,8 +3,8 @@ import { containerOutOfSpace } from '#judge/rules/kernel/container-out-of-space.
 import type { KubernetesPod } from '#model/input/record.ts'
 import { type NodeExample, sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
 import { minutesAgo } from '#test/rules/events.ts'
-import { failingOf, judge, state } from '#test/rules/pulls-logs-kernel.ts'
 
 type Volume = NonNullable<NonNullable<KubernetesPod['spec']>['volumes']>[number]
 
@@ -97,7 +97,7 @@ describe('container-out-of-space', () => {
   it('tells claims of one name in two namespaces apart', () => {
     const inShop = ended(file, { persistentVolumeClaim: { claimName: 'data-db-0' } })
     const inTest = { ...inShop, metadata: { ...inShop.metadata, namespace: 'test' } }
-    const outcome = judge(containerOutOfSpace, { pods: [inShop, inTest] })
+    const outcome = outcomeFor(containerOutOfSpace, { pods: [inShop, inTest] })
     expect(outcome).toMatchObject({ failing: { seen: expect.stringMatching(/^1 pod ended/) } })
   })
 

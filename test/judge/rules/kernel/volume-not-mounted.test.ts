@@ -3,7 +3,8 @@ import { volumeProblem } from '#facts/kubernetes/volume-events.ts'
 import { volumeNotMounted } from '#judge/rules/kernel/volume-not-mounted.ts'
 import { type ContextExample, sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { type EventValues, event, failingOf, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { type EventValues, event } from '#test/rules/events.ts'
 
 const attaching =
   'AttachVolume.Attach failed for volume "pvc-1" : rpc error: code = Internal desc = Could not attach volume "vol-1" to node "i-1": attachment of disk "vol-1" failed, expected device to be attached but was attaching'

@@ -10,6 +10,7 @@ import { sampleSize } from '#judge/drift/variants.ts'
 import { mostLosses } from '#judge/help/deletion.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
 import { diskUse } from '#judge/help/holders.ts'
+import { cutMounts } from '#judge/help/host-mounts.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   type Cause,
@@ -104,11 +105,17 @@ interface RankedCause {
 
 const rank = ({ severity }: Finding) => severities.indexOf(severity)
 
+/** Of a disk that was not measured: the node on which most pods can write to it comes first. */
+const fewWriters = ({ cause, steps }: Finding) =>
+  cause.kind === 'device' && cause.what === 'unmeasured'
+    ? -(steps[0]?.action.mounts?.length ?? 0)
+    : 0
+
 /** What was seen names the cause; the node with the least room ranks it. */
 function rankedCause(part: readonly RankedFinding[], nodeOf: NodeOf): RankedCause {
   const findings = part
     .map(({ finding }) => finding)
-    .toSorted(by(rank, finding => !hasHappened(finding)))
+    .toSorted(by(rank, finding => !hasHappened(finding), fewWriters))
   return {
     group: groupOf(findings, nodeOf),
     worst: { ...part[0]!, finding: findings[0]! },
@@ -421,11 +428,11 @@ const isUnsizedDisk = ({ id, bytes, unit }: StepAction) =>
   id === 'larger-disk' && bytes === undefined && unit === undefined
 
 /** What the text of a step says beside who, where and how much. */
-function formOf({ id, variant, unit, message, mounts, above, limit, ...action }: StepAction) {
+function formOf({ id, variant, unit, message, above, limit, ...action }: StepAction) {
   const { isShort = false, rollsOut = false } = action
   const isSized = !isUnsizedDisk({ id, unit, ...action })
   return JSON.stringify([
-    ...[id, variant, unit, message, mounts, above, limit],
+    ...[id, variant, unit, message, above, limit],
     ...[isShort, rollsOut, isSized],
   ])
 }
@@ -445,7 +452,9 @@ function actionOf(actions: StepAction[]): StepAction {
   const { nodes: _, pods: __, lost, ...own } = withAmounts(actions)
   const nodes = actions.every(one => one.nodes) ? actions.flatMap(one => one.nodes!) : []
   const pods = actions.flatMap(one => one.pods ?? [])
+  const mounts = actions.flatMap(one => one.mounts ?? [])
   const shared = {
+    ...(mounts.length > 0 && { mounts: cutMounts(mounts) }),
     ...(nodes.length > 0 && { nodes: [...new Set(nodes)].slice(0, sampleSize) }),
     ...(pods.length > 0 && { pods: [...new Set(pods)].slice(0, mostLosses) }),
     ...(lost && { lost: joinedLosses(actions.flatMap(one => one.lost ?? [])) }),

@@ -860,7 +860,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
           ['reads', aws('eks', 'describe-cluster', '--name', clusterWord(place.name))],
         ],
   ),
-  'pin-images': all('set', plan),
+  // A plan pins images that a rule names. Before another step, which images those are is only known to people.
+  'pin-images': all('set', on => (on.action.variant === 'first' ? [] : plan(on))),
   'provide-image': asking,
   'prune-dead-containers': all(
     'free',

@@ -346,10 +346,10 @@ function logTime(text = '') {
 /**
  * Why a kubelet says that its node is not ready.
  *
- * Sources  pkg/kubelet/runtime.go runtimeErrors, networkErrors; pkg/kubelet/nodestatus/setters.go ReadyCondition
+ * Sources  pkg/kubelet/kubelet.go updateRuntimeUp; pkg/kubelet/runtime.go runtimeErrors, networkErrors; pkg/kubelet/nodestatus/setters.go ReadyCondition
  */
 const notReadyReasons = [
-  [/\bPLEG is not healthy|container runtime (?:is down|status check)/, 'runtime'],
+  [/\bPLEG is not healthy|container runtime (?:is down|not ready|status check)/, 'runtime'],
   [/network not ready|\bcni\b/i, 'network'],
   [/node is shutting down/, 'shutdown'],
 ] as const

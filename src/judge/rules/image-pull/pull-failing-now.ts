@@ -99,6 +99,11 @@ export const pullFailingNow = contextRule({
     const { containers, shown, waitingPods, startedPods, freeBytes, unused, held, isGcDue } = fact
     const { events, at } = context
     const recent = pullFailures(events, at)
+    // Waiting pods are reported from their status. Pods that have started no longer fail. Both have a sandbox.
+    const settled = new Set([...waitingPods, ...startedPods])
+    const failures = recent.filter(
+      ({ pod, isPulledSince, cause }) => !isPulledSince && !settled.has(pod) && cause !== rateLimit,
+    )
     // rate-limited-registry reports the others.
     const [first, ...others] = shown.filter(one => reasonOf(one, recent) !== rateLimit)
     if (first)
@@ -110,13 +115,9 @@ export const pullFailingNow = contextRule({
         held,
         isGcDue,
         failures: recent,
+        sandboxes: unreachableSandboxes(failures),
         deleted: deletionText(context, fact.deletedAt),
       })
-    // Waiting pods are reported from their status. Pods that have started no longer fail.
-    const settled = new Set([...waitingPods, ...startedPods])
-    const failures = recent.filter(
-      ({ pod, isPulledSince, cause }) => !isPulledSince && !settled.has(pod) && cause !== rateLimit,
-    )
     yield* failingsOf(failures, fact.sandboxDeletedAt)
     yield* unreadEvents(context)
   },
@@ -139,6 +140,8 @@ interface Waiting {
   held: Reason | null
   isGcDue: boolean
   failures: readonly PullFailure[]
+  /** Sandbox images that other pods wait for, and whose registry is out of reach. */
+  sandboxes: readonly string[]
   /** Why and when the kubelet last deleted images here. Null: nothing shows that it did. */
   deleted: string | null
 }
@@ -156,7 +159,7 @@ const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly 
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { containers, pods, freeBytes, unused, held, isGcDue, failures, deleted }: Waiting,
+  { containers, pods, freeBytes, unused, held, isGcDue, failures, sandboxes, deleted }: Waiting,
 ): Failing {
   const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
@@ -169,8 +172,9 @@ function waitingFailing(
   const isGone = why !== null && mayBeGone.has(why)
   const isLost = isGcDue && isUnreachable(why)
   const alike = waiting.filter(one => causeOf(one) === why)
-  const sandboxes = isUnreachable(why) ? unreachableSandboxes(failures) : []
-  const images = [...new Set([...sandboxes, ...alike.map(one => one.image)])]
+  const images = [
+    ...new Set([...(isUnreachable(why) ? sandboxes : []), ...alike.map(one => one.image)]),
+  ]
   const remedy = remedyFor(why, first.image, first, images)
   // A new release may never have been on the node, and a container that has run keeps its image.
   const wasHere = alike.every(isNeverPulled)
@@ -234,9 +238,7 @@ const isElsewhere = (why: PullCause) =>
 
 /** No new pod starts without such an image. */
 const unreachableSandboxes = (failures: readonly PullFailure[]) =>
-  failures.flatMap(one =>
-    one.isOfSandbox && !one.isPulledSince && isUnreachable(one.cause) ? (one.image ?? []) : [],
-  )
+  failures.flatMap(one => (one.isOfSandbox && isUnreachable(one.cause) ? (one.image ?? []) : []))
 
 const isUnreachable = (why: PullCause | null) => why === 'out of reach' || why === 'timeout'
 

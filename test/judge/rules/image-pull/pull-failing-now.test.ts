@@ -285,6 +285,7 @@ describe('an image that is gone after pressure', () => {
     'pull access denied, repository does not exist or may require authorization',
   )
   const pressure = event({ reason: 'NodeHasDiskPressure', message: 'Node status is now', ago: 48 })
+  const met = (message: string) => event({ reason: 'EvictionThresholdMet', message, ago: 48 })
   const round = event({ reason: 'FreeDiskSpaceFailed', message: 'Failed to free', ago: 30 })
   const removal = {
     host: {
@@ -298,7 +299,18 @@ describe('an image that is gone after pressure', () => {
   const underPressure = 'the node was under DiskPressure (2026-11-20 23:12 UTC)'
 
   it.each<[string, Parameters<typeof failingOf>[1], string | null, string[]]>([
-    ['never pulled', { ...never, events: [pressure] }, likely + underPressure, ['import-image']],
+    [
+      'never pulled',
+      { ...never, events: [pressure] },
+      likely + underPressure,
+      ['import-image', 'read-pull-events'],
+    ],
+    [
+      'one of two never pulled',
+      { pods: [...never.pods, ...gone().pods], events: [pressure] },
+      perhaps + underPressure,
+      [],
+    ],
     [
       'never pulled, and a round needed space',
       { ...never, events: [round] },
@@ -343,6 +355,26 @@ describe('an image that is gone after pressure', () => {
       `${likely}the node was under DiskPressure (2026-11-20 09:00 UTC)`,
       ['import-image'],
     ],
+    [
+      'an eviction for the disk',
+      { ...never, events: [met('Attempting to reclaim ephemeral-storage')] },
+      likely + underPressure,
+      ['import-image'],
+    ],
+    [
+      'an eviction for memory, and another condition, which delete no image',
+      {
+        ...{ ...never, events: [met('Attempting to reclaim memory')] },
+        happened: [
+          {
+            ...{ what: 'condition', at: '2026-11-20T09:00:00Z', subject: 'Ready' },
+            ...{ status: 'False', message: 'Ready is False' },
+          },
+        ],
+      },
+      null,
+      ['import-image'],
+    ],
     ['no pressure', { ...gone({ restartCount: 1 }), events: [] }, null, ['provide-image']],
     ['denied', { ...waits('ErrImagePull', '403 Forbidden'), events: [pressure] }, null, []],
   ])('%s', (_, given, expected, steps) => {
@@ -372,6 +404,34 @@ describe('a sandbox image that is gone', () => {
       steps: [{ id: 'replace-node' }, { id: 'import-sandbox', place: image }],
       seen: expect.stringContaining('(denied)'),
     })
+  })
+
+  const timeout = 'dial tcp 10.0.0.1:443: i/o timeout'
+  const waits = (why: string) => ({ waiting: { reason: 'ErrImagePull', message: why } })
+
+  it.each([
+    ['images out of reach, if a pod has no sandbox yet', timeout, {}, true],
+    ['images that are not found', 'shop/web:1: not found', {}, false],
+    [
+      'images out of reach, if the pod has started since',
+      ...([timeout, { state: { running: { startedAt: minutesAgo(3) } } }, false] as const),
+    ],
+    [
+      'images out of reach, if the pod waits for its own image since',
+      ...([timeout, { state: waits(timeout) }, false] as const),
+    ],
+  ])('stands beside %s', (_, why, status, isNamed) => {
+    const unreachable = `failed to get sandbox image "${image}": failed to pull image "${image}": ${timeout}`
+    const pods = [
+      pod(waits(why)),
+      {
+        metadata: { namespace: 'batch', name: 'import-x8k2p' },
+        status: { containerStatuses: [{ name: 'a', image: 'shop/web:1', ...status }] },
+      },
+    ]
+    const events = [sandbox(`Failed to create pod sandbox: ${unreachable}`)]
+    const { seen } = failingOf(pullFailingNow, { pods, events })
+    expect(seen?.includes(image)).toBe(isNamed)
   })
 
   it('is no other failure of a sandbox', () => {

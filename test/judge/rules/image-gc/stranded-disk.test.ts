@@ -37,6 +37,7 @@ describe('stranded-disk', () => {
 
   it.each<[string, NodeExample, string]>([
     ['exactly a tenth and 50 GiB', example(500, hard('nodefs.available', 50)), 'fail'],
+    ['a disk that evicts now', example(500, hard('nodefs.available', 50, 40)), 'pass'],
     ['a little less than a tenth', example(501, hard('nodefs.available', 50)), 'pass'],
     ['a tenth, but less than 50 GiB', example(490, hard('nodefs.available', 49)), 'pass'],
     [

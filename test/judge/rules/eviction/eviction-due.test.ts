@@ -290,7 +290,10 @@ describe('unused images that the kubelet deletes before it evicts', () => {
     })
     const [disk] = subject.ledger!.filesystems
     const lines = disk!.lines.map(line => ({ ...line, inodes: gi * 2 ** 30 }))
-    const ledger = { ...subject.ledger!, filesystems: [{ ...disk!, usedInodes: 3.1 * 2 ** 30, lines }] }
+    const ledger = {
+      ...subject.ledger!,
+      filesystems: [{ ...disk!, usedInodes: 3.1 * 2 ** 30, lines }],
+    }
     const outcome = outcomeOf(evictionDue, { ...subject, ledger }, defaultPolicy)
     const steps = outcome.state === 'fail' ? outcome.failing.steps : []
     expect(steps?.map(({ id }) => id)).toEqual(ids)

@@ -207,6 +207,16 @@ describe('a step that several findings have', () => {
     )
   })
 
+  it('is one, whatever pods can write to on its nodes', () => {
+    const [a, b] = ['/a (Job x/a)', '/b (Job x/b)']
+    const look = { id: 'read-devices' as const, place: '/dev/sdb' }
+    expect(
+      mergedSteps({ ...look, mounts: [a, b] }, { ...look, mounts: [b] }).map(
+        ({ action }) => action.mounts,
+      ),
+    ).toEqual([[a, b]])
+  })
+
   it.each<[string, StepAction, StepAction]>([
     ['inodes', { id: 'larger-disk', unit: 'inodes' }, { id: 'larger-disk', bytes: 40 * GiB }],
     ['an unknown size', { id: 'larger-disk' }, { id: 'larger-disk', bytes: 40 * GiB }],
@@ -230,7 +240,7 @@ it('a larger disk for two nodes has the size of each', () => {
   const findings = [on('a', 'prod', 'x', larger(40, 1.6)), on('a', 'prod', 'y', larger(380, 14.4))]
   const [cause] = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
   expect(stepsText(cause!.steps, findings[0]!, null, english)).toMatch(
-    /volumeSize 40\.0\sGiB to 380\.0\sGiB \(by node\) .*1\.60 to 14\sUSD/,
+    /volumeSize 40\.0\sGiB to 380\.0\sGiB \(differs by node\) .*1\.60 to 14\sUSD/,
   )
 })
 

@@ -204,6 +204,16 @@ describe('a step that several findings have', () => {
     )
   })
 
+  it('is one, whatever pods can write to on its nodes', () => {
+    const [a, b] = ['/a (Job x/a)', '/b (Job x/b)']
+    const look = { id: 'read-devices' as const, place: '/dev/sdb' }
+    expect(
+      mergedSteps({ ...look, mounts: [a, b] }, { ...look, mounts: [b] }).map(
+        ({ action }) => action.mounts,
+      ),
+    ).toEqual([[a, b]])
+  })
+
   it.each<[string, StepAction, StepAction]>([
     ['inodes', { id: 'larger-disk', unit: 'inodes' }, { id: 'larger-disk', bytes: 40 * GiB }],
     ['an unknown size', { id: 'larger-disk' }, { id: 'larger-disk', bytes: 40 * GiB }],
@@ -227,7 +237,7 @@ it('a larger disk for two nodes has the size of each', () => {
   const findings = [on('a', 'prod', 'x', larger(40, 1.6)), on('a', 'prod', 'y', larger(380, 14.4))]
   const [cause] = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
   expect(stepsText(cause!.steps, findings[0]!, null, english)).toMatch(
-    /volumeSize 40\.0\sGiB to 380\.0\sGiB \(by node\) .*1\.60 to 14\sUSD/,
+    /volumeSize 40\.0\sGiB to 380\.0\sGiB \(differs by node\) .*1\.60 to 14\sUSD/,
   )
 })
 
@@ -288,6 +298,8 @@ describe('a node below the size of its peers', () => {
   it('has their size alone, if other nodes have the same finding', () => {
     const { all, stepsOn } = causesOn(['prod-x', 'prod-y'])
     expect(all.map(({ cause }) => cause.kind)).toEqual(['holder', 'device'])
+    const resizing = all[0]!.steps.filter(({ kind }) => kind === 'resize')
+    expect(resizing.map(({ action }) => action.nodes)).toEqual([['prod-y', 'prod-x']])
     expect(stepsOn('prod-x')).toEqual([
       ['prune-images', undefined],
       ['larger-disk', peerBytes],
@@ -489,13 +501,16 @@ describe('causes', () => {
   })
 
   it('with one setting are named by what was seen, also if another node has less room', () => {
-    const nodes = [60, 89].map(used => auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }))
+    const nodes = [60, 75, 89].map(used =>
+      auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }),
+    )
     const findings = [
       on('alert-before-image-gc', 'c', '89', setting(80)),
       on('disk-pressure-passed', 'c', '60', { ...setting(80), seen: '1 pod was evicted.' }),
+      on('between', 'c', '75', { seen: 'A pull failed.' }),
     ]
     const causes = causesOf(quietReport(nodes, { findings }))
-    expect(causes.map(({ rule }) => rule)).toEqual(['disk-pressure-passed'])
+    expect(causes.map(({ rule }) => rule)).toEqual(['disk-pressure-passed', 'between'])
   })
 
   it('of the node nearest to eviction come first within a severity', () => {

@@ -55,8 +55,8 @@ export interface NodeExample {
   overRequested?: NodeSubject['overRequested']
   /** GiB by holder on its one disk of 100 GiB, all measured on the node. */
   held?: Partial<Record<DiskHolder, number>>
-  /** What pods hold, in the ledger. */
-  ofPods?: Pick<NodeLedger, 'parts' | 'namespaces'>
+  /** In place of parts of the ledger, as what pods hold. */
+  ofPods?: Partial<NodeLedger>
   volumes?: NodeLedger['volumes'] | undefined
   /** Why the volumes were not read. */
   volumesUnread?: string
@@ -196,6 +196,9 @@ export function exampleContext({
       ),
     ownerOfName: (namespace, pod) => owners.find(namespace, pod),
     localFolder: () => null,
+    volumeDriver: name =>
+      objects?.persistentvolumes?.find(({ metadata }) => metadata?.name === name)?.spec?.csi
+        ?.driver ?? null,
     waitingPods: objects?.pods ?? [],
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

@@ -34,7 +34,7 @@ function reasonFor(
   const owners = [useOf(gib, request, 'Deployment api')]
   const ledger = { ...subject.ledger!, parts, owners, namespaces: [useOf(gib, request, null)] }
   const { cause, steps, fix, seen } = diskReason(
-    { ...subject, ledger, configuration },
+    { ...subject, ledger, configuration, ...(held.unread !== undefined && { host: null }) },
     'nodefs.available',
   )!
   const owner = cause.kind === 'holder' ? cause.owner : undefined
@@ -376,12 +376,18 @@ describe('pods that keep within their requests', () => {
 describe('memory', () => {
   const pods = [{ metadata: { namespace: 'shop', name: 'api' }, status: { phase: 'Running' } }]
   const observed = { capacityBytes: 100 * gibibyte, availableBytes: gibibyte }
-  const reasonWith = (memory: { workingSetBytes: number; rssBytes?: number }, runtime = 0) => {
+  const reasonWith = (
+    memory: { workingSetBytes: number; rssBytes?: number },
+    runtime = 0,
+    spec = {},
+  ) => {
     const summary = {
       node: { systemContainers: [{ name: 'runtime', memory: { workingSetBytes: runtime } }] },
       pods: [{ podRef: { namespace: 'shop', name: 'api' }, memory }],
     }
-    const { eviction, ...subject } = exampleSubject({ pods, summary })
+    const { eviction, ...subject } = exampleSubject({
+      ...{ pods: pods.map(pod => ({ ...pod, spec })), summary },
+    })
     const signals = { 'memory.available': { ...observed, time: null } }
     return memoryReason({ ...subject, eviction: { ...eviction!, signals } })
   }
@@ -419,6 +425,18 @@ describe('memory', () => {
     const { steps, seen } = reasonWith({ workingSetBytes: 30 * gibibyte, ...rssBytes })
     expect(steps).toMatchObject([{ id: 'set-memory', bytes: 30 * gibibyte }])
     expect(seen?.includes('cache of files') ?? false).toBe(isCache)
+  })
+
+  it.each([
+    ['as much as it uses', [{ requests: { memory: '30Gi' } }], true],
+    ['a byte less', [{ requests: { memory: '32212254719' } }], false],
+    ['by its limit', [{ limits: { memory: '30Gi' }, requests: { cpu: '1' } }], true],
+    ['less than its limit', [{ limits: { memory: '30Gi' }, requests: { memory: '1Gi' } }], false],
+    ['in two containers', [{ requests: { memory: '20Gi' } }, { limits: { memory: '10Gi' } }], true],
+  ])('of a pod with 30 GiB that requests %s', (_, containers, isWithin) => {
+    const spec = { containers: containers.map(resources => ({ resources })) }
+    const { steps } = reasonWith({ workingSetBytes: 30 * gibibyte }, 0, spec)
+    expect(steps.map(({ variant }) => variant)).toEqual([isWithin ? 'requested' : undefined])
   })
 
   it.each([
@@ -491,17 +509,14 @@ it.each([
 })
 
 it.each([
-  [{ missed: 0 }, [], ['look-under-mounts']],
-  [{ missed: 1 }, [], ['look-on-node', 'look-under-mounts']],
-  [
-    { missed: 0 },
-    [{ what: 'other folders', why: 'not all of them were measured' }],
-    ['look-on-node', 'look-under-mounts'],
-  ],
-])('looks for folders first where not all were measured: %j %j', (diskUse, unread, steps) => {
-  const subject = exampleSubject({ held: { 'not-explained': 40 } })
-  const reason = diskReason({ ...subject, host: { diskUse, unread } }, 'nodefs.available')
-  expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
+  [undefined, 'not-asked', ['read-on-node']],
+  // The same measurement again would not get through.
+  [{ missed: 1 }, 'unmeasured', ['look-on-node']],
+])('has measured what no measurement reached: %j', (diskUse, reason, steps) => {
+  const subject = exampleSubject({ held: { unread: 40 }, identity: { instanceId: 'i-0a1b' } })
+  const found = diskReason({ ...subject, host: { diskUse } }, 'nodefs.available')
+  expect(found).toMatchObject({ cause: { kind: 'unread', reason } })
+  expect(found?.steps.map(({ id }) => id)).toEqual(steps)
 })
 
 it('ends the crash loop of a pod before what it wrote is deleted', () => {
@@ -510,9 +525,9 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
   const subject = exampleSubject({ held: { 'host-path': 60 } })
   const ledger = { ...subject.ledger!, parts: [held] }
   const { namespace, pod: name } = owner as { namespace: string; pod: string }
-  const stepsIn = (reason: string) => {
+  const stepsIn = (reason: string, container = 'app') => {
     const terminated = { reason: 'Error', exitCode: 134 }
-    const status = { name: 'app', restartCount: 480, state: { waiting: { reason } } }
+    const status = { name: container, restartCount: 480, state: { waiting: { reason } } }
     const pods = [
       {
         metadata: { namespace, name },
@@ -527,6 +542,40 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
     seen: 'Container app crash-loops: 480 restarts, last exit Error (exit code 134).',
   })
   expect(stepsIn('ImagePullBackOff').first?.id).not.toBe('end-crash-loop')
+  expect(stepsIn('CrashLoopBackOff', 'sidecar').first?.id).not.toBe('end-crash-loop')
+})
+
+it.each<
+  [string, { gib?: number; isUsed?: boolean; claimGib?: number; identity?: object }, boolean]
+>([
+  ['twice as large', {}, true],
+  ['smaller', { gib: 199 }, false],
+  ['of which nobody knows whether it is used', { isUsed: undefined }, false],
+  ['of a claim', { claimGib: 200 }, false],
+  ['of an instance', { identity: { instanceId: 'i-0a1b' } }, false],
+  ['of a hybrid node', { identity: { instanceId: 'mi-0a1b', owner: 'hybrid' } }, true],
+])('names another disk of the node before a larger one: %s', (_, given, isNamed) => {
+  const { gib = 200, claimGib = 0, identity = { instanceId: null } } = given
+  const disk = {
+    name: 'sdb',
+    bytes: gib * gibibyte,
+    isUsed: 'isUsed' in given ? given.isUsed : false,
+  }
+  const subject = exampleSubject({
+    ...{ held: { 'images-in-use': 80 }, identity },
+    host: {
+      filesystems: [{ role: 'nodefs', device: '/dev/sda1' }],
+      diskUse: { folders: [], snapshots: [], missed: 0, devices: [disk] },
+    },
+    summary: {
+      pods: [{ volume: [{ pvcRef: { name: 'a' }, capacityBytes: claimGib * gibibyte }] }],
+    },
+  } as NodeExample)
+  const reason = diskReason(subject, 'nodefs.available')
+  expect(reason?.steps.map(({ id }) => id)).toEqual(
+    isNamed ? ['use-other-disk', 'larger-disk'] : ['larger-disk'],
+  )
+  expect(reason?.seen?.includes('/dev/sdb (200.0 GiB)') ?? false).toBe(isNamed)
 })
 
 it('has the checkpoints of containers deleted, and other folders of the kubelet looked at', () => {

@@ -28,6 +28,13 @@ it('says that unused images go before pods where images share the disk', () => {
   expect(firstOf(sharedDisk(95), diskLedger(['images-unused', 3 * GiB, 3 * GiB]))).toMatch(
     /; if deleting 3\.0.GiB of unused images is not enough$/,
   )
+  expect(
+    firstOf(
+      sharedDisk(40, { inodesFreePercent: 4 }),
+      diskLedger(['images-unused', 3 * GiB, 3 * GiB]),
+    ),
+  ).toMatch(/; if deleting unused images is not enough$/)
+  expect(firstOf(sharedDisk(40, { memoryAvailableBytes: 50 * 2 ** 20 }))).toMatch(/; $/)
   // An estimate is no measurement.
   expect(firstOf(sharedDisk(95), diskLedger(['images-unused', 0, 3 * GiB]))).toMatch(
     /; if deleting up to 3\.0.GiB of unused images is not enough$/,

@@ -82,7 +82,7 @@ it.each<[string, RememberedImage[]]>([
 ])('says nothing where the images of a name %s', (_, images) => {
   expect(textOf(images)).toBe('')
   expect(viewOf(images).releasesUnknown).toBe(
-    'Room for more releases is unknown on 1 of these nodes: fewer than three releases of each image in use are listed there.',
+    'How many more releases fit is unknown on 1 of these nodes: of each image in use they list fewer than three.',
   )
 })
 

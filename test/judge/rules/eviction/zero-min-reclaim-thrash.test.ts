@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { hard, type NodeExample } from '#test/example.ts'
+import { exampleTime, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { state, unresolved } from '#test/rules/eviction-settings.ts'
-import { failingOf, GiB, state as stateOf } from '#test/rules/filling-disk.ts'
+import { failingOf, GiB, ranked, state as stateOf } from '#test/rules/filling-disk.ts'
 
 itJudgesExamples(zeroMinReclaimThrash, {
   bad: { thresholds: [hard('nodefs.available', 10, 9)] },
@@ -24,6 +24,57 @@ describe('zero-min-reclaim-thrash', () => {
     ['not observed', [{ ...met, ...unresolved }], 'unknown'],
   ] as const)('%s: %s', (_, thresholds, expected) => {
     expect(state(zeroMinReclaimThrash, { thresholds: [...thresholds] })).toBe(expected)
+  })
+})
+
+describe('zero-min-reclaim-thrash, of what evictions can free', () => {
+  const missing = 3
+  const freed = (gib: number | null, more: NodeExample = {}): NodeExample => ({
+    held: { 'images-in-use': 1 },
+    thresholds: [hard('nodefs.available', 10, 10 - missing)],
+    ...more,
+    eviction: {
+      rankings: [
+        {
+          signal: 'nodefs.available',
+          pods: [ranked('web', 0, gib === null ? null : gib * GiB), ranked('api', 1, 0)],
+        },
+      ],
+      signals: {
+        'nodefs.available': {
+          ...{ availableBytes: 7 * GiB, capacityBytes: 100 * GiB, time: null },
+        },
+      },
+      ...more.eviction,
+    },
+  })
+  const protectedPods = ['web', 'api'].map(name => ({
+    ...{ namespace: 'shop', name, reason: 'static' as const },
+  }))
+  const pressureSince = (minutes: number): NodeExample => ({
+    conditions: { DiskPressure: 'True' },
+    node: {
+      status: {
+        conditions: [
+          {
+            ...{ type: 'DiskPressure', status: 'True' },
+            lastTransitionTime: new Date(Date.parse(exampleTime) - minutes * 60_000).toISOString(),
+          },
+        ],
+      },
+    },
+  })
+
+  it.each<[string, NodeExample, string]>([
+    ['as much as is missing', freed(missing), 'fail'],
+    ['less', freed(missing - 0.1), 'pass'],
+    ['less, and unused images', freed(1, { held: { 'images-unused': 2.5 } }), 'fail'],
+    ['a pod without statistics', freed(null), 'fail'],
+    ['no pod may be evicted', freed(4, { eviction: { protected: protectedPods } }), 'pass'],
+    ['pressure as long as one transition', freed(missing, pressureSince(5)), 'fail'],
+    ['longer: evictions did not reach the threshold', freed(missing, pressureSince(6)), 'pass'],
+  ])('%s: %s', (_, node, expected) => {
+    expect(stateOf(zeroMinReclaimThrash, node)).toBe(expected)
   })
 })
 

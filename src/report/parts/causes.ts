@@ -153,12 +153,16 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
   return ({ severity, cause, findings }: FoundCause): string[] => {
     if (severity !== 'critical' && severity !== 'high') return []
     const places = new Map(
-      findings.flatMap(({ cluster, nodes: { sample } }) =>
-        sample.map(name => [nodeKey(cluster, name), { cluster, name }] as const),
-      ),
+      findings
+        .filter(finding => finding.severity === severity)
+        .flatMap(({ cluster, nodes: { sample } }) =>
+          sample.map(name => [nodeKey(cluster, name), { cluster, name }] as const),
+        ),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    const all = [...places]
+    // Nodes with room have the severity only beside those that are short of it.
+    const short = [...places].filter(([key]) => !hasRoom(byName.get(key)))
+    const all = (short.length > 0 ? short : [...places])
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
         name: nameWithDiskUse(line(name, nameLimit), byName.get(key), language),
@@ -185,6 +189,11 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
 /** Share of a disk from which on what holds it is short of room. */
 const fullShare = 0.7
 
+function hasRoom(node: AuditedNode | undefined): boolean {
+  const fullest = fullestOf(node?.details().ledger?.filesystems ?? [])
+  return fullest !== undefined && fullest.usedBytes < fullShare * fullest.capacityBytes
+}
+
 /** The name, with the use of the fullest disk if that disk has room. */
 function nameWithDiskUse(
   name: string,
@@ -192,7 +201,7 @@ function nameWithDiskUse(
   { words, percent }: Language,
 ) {
   const fullest = fullestOf(node?.details().ledger?.filesystems ?? [])
-  if (!fullest || fullest.usedBytes >= fullShare * fullest.capacityBytes) return name
+  if (!fullest || !hasRoom(node)) return name
   const used = Math.round((100 * fullest.usedBytes) / fullest.capacityBytes)
   return words.causes.diskUsed(name, percent(used))
 }
@@ -481,7 +490,7 @@ export function whereText(
 }
 
 function sharedKind(cause: Cause) {
-  if (cause.kind === 'setting') return cause.kind
+  if (cause.kind === 'setting' || cause.kind === 'device') return cause.kind
   return cause.kind === 'holder' && cause.place !== null ? 'folder' : 'cause'
 }
 

@@ -23,7 +23,7 @@ import {
 import { subjectText } from './findings.ts'
 import { amountText, fillTexts } from './ledger.ts'
 import { nameLimit } from './node.ts'
-import { causeText } from './steps.ts'
+import { causeText, withNote } from './steps.ts'
 
 const shownNodes = 8
 const soonMs = weekMs
@@ -219,6 +219,10 @@ function outlookRow(
     isOrderKnown,
     language,
   )
+  /** Null: no threshold watches the disk, so it evicts no pod. */
+  const evicted = firstEvicted(one, ledger, firstVictim, language)
+  // What goes before a pod is said in place of the pods after it.
+  const isPodFirst = evicted === null || (evicted.note === '' && evicted.text === firstVictim)
   return {
     node,
     cluster: node.cluster,
@@ -232,9 +236,8 @@ function outlookRow(
     disk: next === null ? '' : diskText(next, language),
     imageGc: imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
-    victims,
-    /** Null: no threshold watches the disk, so it evicts no pod. */
-    first: firstEvicted(one, ledger, firstVictim, language),
+    victims: isPodFirst ? victims : withNote(evicted, language),
+    first: evicted,
     /** The largest holder, and what else is to say. Empty: unknown. */
     fill: [
       ...(holder === null ? fill : [holder]),
@@ -251,7 +254,7 @@ function outlookRow(
 
 /** The pod that is evicted first; the note names the unused images that the kubelet deletes before it. */
 function firstEvicted(
-  { node, next, disk }: NodeOutlook,
+  { node, next, disk, band }: NodeOutlook,
   ledger: DiskLedger | undefined,
   victims: string,
   language: Language,
@@ -269,9 +272,22 @@ function firstEvicted(
   // Under pressure, and in a round that failed, the kubelet has deleted them.
   if (unused === undefined && (hasLongPressure(node) || hasFailedRound(node)))
     return { text: victims, note: '' }
-  const amount = unused === undefined ? null : amountText(unused, language)
-  return { text: victims, note: language.words.picture.afterImages(amount) }
+  const { picture } = language.words
+  if (unused === undefined) return { text: victims, note: picture.afterImages(null) }
+  const amount = amountText(unused, language)
+  const isEnough =
+    disk !== null &&
+    disk.threshold !== null &&
+    !isPast(band) &&
+    Number.parseFloat(disk.threshold.minReclaim) === 0 &&
+    unused.lowBytes >= enoughShare * disk.capacityBytes
+  return isEnough
+    ? { text: picture.imagesFirst(amount), note: '' }
+    : { text: victims, note: picture.afterImages(amount) }
 }
+
+/** Share of a disk: more than anything writes in the seconds between two passes of the eviction manager. */
+const enoughShare = 0.1
 
 /** The kubelet needs minutes to delete many images, and to update the node's image list. */
 const deletionMs = 5 * minuteMs

@@ -238,8 +238,13 @@ export function causeLinks(causes: FoundCause[], language: Language) {
   return (id: string) => links.get(id) ?? null
 }
 
-export const moreCauses = (rest: FoundCause[], language: Language) =>
-  language.words.causes.more(rest.length, tallyTexts(rest, language))
+export function moreCauses(rest: FoundCause[], language: Language): string {
+  const { causes, severityNames } = language.words
+  const [severity, ...others] = new Set(rest.map(one => one.severity))
+  const isOfOne = severity !== undefined && others.length === 0
+  const tallied = isOfOne ? [severityNames[severity]] : tallyTexts(rest, language)
+  return causes.more(rest.length, tallied)
+}
 
 export type CauseView = ReturnType<typeof causeView>
 
@@ -561,13 +566,15 @@ function settingText(
   return causes.valueBut(
     field,
     value,
-    others
-      .slice(0, limits.others)
-      .map(({ value, subjects }) =>
-        subjects.length === 1
-          ? causes.other(shown(value), subjectText(subjects[0]!.subject, language))
-          : causes.others(shown(value), subjects.length),
-      ),
+    others.slice(0, limits.others).map(({ value, subjects }) =>
+      subjects.length === 1
+        ? causes.other(shown(value), subjectText(subjects[0]!.subject, language))
+        : causes.others(
+            shown(value),
+            subjects.length,
+            subjects.every(({ subject }) => subject.kind === 'Node'),
+          ),
+    ),
   )
 }
 

@@ -9,7 +9,7 @@ import { hourMs, minuteMs, weekMs } from '#base/units.ts'
 import type { Cause } from '#model/finding.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
-import { conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
+import { areOfOnePool, conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -23,7 +23,7 @@ import {
 import { subjectText } from './findings.ts'
 import { amountText, fillTexts } from './ledger.ts'
 import { nameLimit } from './node.ts'
-import { causeText, withNote } from './steps.ts'
+import { causeText } from './steps.ts'
 
 const shownNodes = 8
 const soonMs = weekMs
@@ -221,8 +221,6 @@ function outlookRow(
   )
   /** Null: no threshold watches the disk, so it evicts no pod. */
   const evicted = firstEvicted(one, ledger, firstVictim, language)
-  // What goes before a pod is said in place of the pods after it.
-  const isPodFirst = evicted === null || (evicted.note === '' && evicted.text === firstVictim)
   return {
     node,
     cluster: node.cluster,
@@ -234,9 +232,11 @@ function outlookRow(
     shortBytes,
     ...stateOf(one, language),
     disk: next === null ? '' : diskText(next, language),
-    imageGc: imageGcText(prediction.imageGC, language),
+    imageGc: areOfOnePool(prediction.filesystems)
+      ? words.next.gcUnknown
+      : imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
-    victims: isPodFirst ? victims : withNote(evicted, language),
+    victims: evicted?.order ?? victims,
     first: evicted,
     /** The largest holder, and what else is to say. Empty: unknown. */
     fill: [
@@ -272,18 +272,25 @@ function firstEvicted(
   // Under pressure, and in a round that failed, the kubelet has deleted them.
   if (unused === undefined && (hasLongPressure(node) || hasFailedRound(node)))
     return { text: victims, note: '' }
-  const { picture } = language.words
-  if (unused === undefined) return { text: victims, note: picture.afterImages(null) }
-  const amount = amountText(unused, language)
+  const { picture, next: words } = language.words
+  const amount = unused === undefined ? null : amountText(unused, language)
   const isEnough =
+    amount !== null &&
+    unused !== undefined &&
     disk !== null &&
     disk.threshold !== null &&
     !isPast(band) &&
     Number.parseFloat(disk.threshold.minReclaim) === 0 &&
     unused.lowBytes >= enoughShare * disk.capacityBytes
-  return isEnough
-    ? { text: picture.imagesFirst(amount), note: '' }
-    : { text: victims, note: picture.afterImages(amount) }
+  if (isEnough) {
+    const text = picture.imagesFirst(amount)
+    return { text, note: '', order: text }
+  }
+  return {
+    ...{ text: victims, note: picture.afterImages(amount) },
+    /** In place of the pods after the first, what goes before it. */
+    order: words.andThen(picture.unused(amount), [victims]),
+  }
 }
 
 /** Share of a disk: more than anything writes in the seconds between two passes of the eviction manager. */

@@ -46,10 +46,7 @@ it('names no pod where the unused images are enough for certain', () => {
   const pods = ['cart', 'web'].map((name, rank) => ({ namespace: 'shop', name, rank }))
   const none = 'no pod: 9.0 GiB of unused images go first, which is enough'
   expect(enough(9)).toEqual([none, none])
-  expect(enough(7)).toEqual([
-    'shop/cart',
-    'shop/cart (if deleting 7.0 GiB of unused images is not enough)',
-  ])
+  expect(enough(7)).toEqual(['shop/cart', '7.0 GiB of unused images, then shop/cart'])
   expect(enough(7, 9)[0]).toBe('shop/cart')
 })
 

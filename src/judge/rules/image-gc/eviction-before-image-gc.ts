@@ -27,7 +27,7 @@ import {
 } from '#judge/rule.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction.ts'
+import { areOfOnePool, type EvaluatedThreshold } from '#model/prediction.ts'
 
 type ThresholdSubject = Satisfied<'imageGC' | 'eviction'>
 
@@ -50,8 +50,9 @@ export const evictionBeforeImageGc = nodeRule({
     'pkg/kubelet/eviction/eviction_manager.go synchronize, reclaimNodeLevelResources',
     'awslabs/amazon-eks-ami#856',
   ],
-  // If image GC is off, image-gc-disabled reports it.
-  appliesTo: subject => isLinux(subject) && subject.imageGC?.enabled !== false,
+  // If image GC is off, image-gc-disabled reports it. In a pool, its percentages say little.
+  appliesTo: subject =>
+    isLinux(subject) && subject.imageGC?.enabled !== false && !areOfOnePool(subject.filesystems),
 
   *judge(subject, policy) {
     const { layout, layoutCertainty } = subject.filesystems

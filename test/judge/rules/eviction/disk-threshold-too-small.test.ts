@@ -51,3 +51,16 @@ it.each([
   expect(outcome.failing.severity).toBe('medium')
   expect(outcome.failing.fix?.config.evictionHard).toMatchObject({ 'nodefs.available': '5%' })
 })
+
+it('says once what holds for two disks', () => {
+  const thresholds = (['nodefs.available', 'imagefs.available'] as const).map(signal =>
+    written(signal, '10', 10),
+  )
+  const outcome = judge(diskThresholdTooSmall, { thresholds })
+  expect(outcome).toMatchObject({
+    failing: {
+      consequence: expect.stringMatching(/^nodefs\.available and imagefs\.available act only/),
+      fix: { config: { evictionHard: { 'nodefs.available': '10%', 'imagefs.available': '10%' } } },
+    },
+  })
+})

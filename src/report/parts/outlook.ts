@@ -260,9 +260,11 @@ function firstEvicted(
   language: Language,
 ) {
   if (next?.threshold === null) return null
-  if (next !== null && disk === null) return { text: victims, note: '' }
+  const signal = disk?.threshold?.signal ?? next?.signal
+  if (signal && conditionOf(signal) !== 'DiskPressure') return { text: victims, note: '' }
   const isShared = ledger?.isShared ?? node.prediction.filesystems.layout === 'shared'
-  const holdsImages = isShared || disk?.filesystem === 'imagefs'
+  const holdsImages =
+    isShared || (disk ? disk.filesystem === 'imagefs' : signal?.startsWith('imagefs.') === true)
   const isNoneUnused =
     ledger?.freeable.unusedImageBytes === 0 || node.prediction.imageGC?.deletableBytes === 0
   if (!holdsImages || isNoneUnused) return { text: victims, note: '' }
@@ -273,7 +275,9 @@ function firstEvicted(
   if (unused === undefined && (hasLongPressure(node) || hasFailedRound(node)))
     return { text: victims, note: '' }
   const { picture, next: words } = language.words
-  const amount = unused === undefined ? null : amountText(unused, language)
+  // Of inodes, the ledger's bytes say nothing.
+  const isOfBytes = disk !== null || next === null
+  const amount = unused === undefined || !isOfBytes ? null : amountText(unused, language)
   const isEnough =
     amount !== null &&
     unused !== undefined &&

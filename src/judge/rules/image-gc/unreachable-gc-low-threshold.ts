@@ -159,7 +159,7 @@ function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecid
   const found =
     going.length === 0
       ? 'no image'
-      : `${plural(going.length, 'image')} of ${freedBytes === null ? 'less' : bytes(freedBytes)}`
+      : `${plural(going.length, 'image')} ${freedBytes === null ? '(too little)' : `of ${bytes(freedBytes)}`}`
   yield {
     // Deletions by age come first and might free enough for the round.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',

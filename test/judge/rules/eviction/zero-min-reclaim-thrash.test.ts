@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { exampleTime, hard, type NodeExample } from '#test/example.ts'
+import { exampleTime, hard, type NodeExample, ranked, unresolved } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state, unresolved } from '#test/rules/eviction-settings.ts'
-import { failingOf, GiB, ranked, state as stateOf } from '#test/rules/filling-disk.ts'
+import { failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
 
 itJudgesExamples(zeroMinReclaimThrash, {
   bad: { thresholds: [hard('nodefs.available', 10, 9)] },
@@ -37,12 +37,12 @@ describe('zero-min-reclaim-thrash, of what evictions can free', () => {
       rankings: [
         {
           signal: 'nodefs.available',
-          pods: [ranked('web', 0, gib === null ? null : gib * GiB), ranked('api', 1, 0)],
+          pods: [ranked('web', 0, gib === null ? null : gib * gibibyte), ranked('api', 1, 0)],
         },
       ],
       signals: {
         'nodefs.available': {
-          ...{ availableBytes: 7 * GiB, capacityBytes: 100 * GiB, time: null },
+          ...{ availableBytes: 7 * gibibyte, capacityBytes: 100 * gibibyte, time: null },
         },
       },
       ...more.eviction,
@@ -86,8 +86,8 @@ describe('zero-min-reclaim-thrash, in the transition period', () => {
     eviction: {
       signals: {
         'nodefs.available': {
-          availableBytes: (10 + gib) * GiB,
-          capacityBytes: 100 * GiB,
+          availableBytes: (10 + gib) * gibibyte,
+          capacityBytes: 100 * gibibyte,
           time: null,
         },
       },

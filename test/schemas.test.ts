@@ -19,11 +19,10 @@ import { auditLive, labOf } from '#test/lab-audit.ts'
 import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { morningReport, quietReport, secondMorning } from '#test/report-builder.ts'
 import { withReference } from '#tools/policy-reference.ts'
-import { type FormatName, fileText, parsedFormats, schemasOf } from '#tools/schemas.ts'
+import { closedSchemas, type FormatName, fileText, openSchemas } from '#tools/schemas.ts'
 
-const program = parsedFormats()
-const published = schemasOf(true, program)
-const strict = schemasOf(false, program)
+const strict = closedSchemas()
+const published = openSchemas(strict)
 const errorsOf = (name: FormatName, schemas = strict) =>
   schemaErrors(schemas[name] as Record<string, unknown>)
 const sarifErrors = schemaErrors(schemaFile('sarif-2.1.0.json'))

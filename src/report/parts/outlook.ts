@@ -237,7 +237,7 @@ function outlookRow(
       : imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
     victims: evicted?.order ?? victims,
-    first: evicted,
+    first: evicted && { text: evicted.text, note: evicted.note },
     /** The largest holder, and what else is to say. Empty: unknown. */
     fill: [
       ...(holder === null ? fill : [holder]),

@@ -154,15 +154,16 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
     if (severity !== 'critical' && severity !== 'high') return []
     const places = new Map(
       findings
-        .filter(finding => finding.severity === severity)
-        .flatMap(({ cluster, nodes: { sample } }) =>
-          sample.map(name => [nodeKey(cluster, name), { cluster, name }] as const),
-        ),
+        .filter(one => one.severity === 'critical' || one.severity === 'high')
+        .flatMap(({ cluster, nodes: { sample } }) => {
+          const own = sample.map(name => [nodeKey(cluster, name), { cluster, name }] as const)
+          // Nodes with room have the severity only beside those that are short of it.
+          const short = own.filter(([key]) => !hasRoom(byName.get(key)))
+          return short.length > 0 ? short : own
+        }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    // Nodes with room have the severity only beside those that are short of it.
-    const short = [...places].filter(([key]) => !hasRoom(byName.get(key)))
-    const all = (short.length > 0 ? short : [...places])
+    const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
         name: nameWithDiskUse(line(name, nameLimit), byName.get(key), language),

@@ -1,7 +1,6 @@
 import { durationMs } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
-import { agoMs } from '#judge/events/events.ts'
 import {
   amountLine,
   amountOf,
@@ -16,7 +15,6 @@ import {
 } from '#judge/help/thresholds.ts'
 import { type Failing, kubeletSetting, lines, nodeRule, type Satisfied, span } from '#judge/rule.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
-import type { Policy } from '#model/policy.ts'
 import { conditionOf, type EvaluatedThreshold } from '#model/prediction.ts'
 
 const reclaim = '5%'
@@ -45,7 +43,7 @@ export const zeroMinReclaimThrash = nodeRule({
     if (unobserved.length > 0)
       yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     const met = bare.filter(
-      threshold => threshold.met === true && canReachThreshold(threshold, subject, policy),
+      threshold => threshold.met === true && canReachThreshold(threshold, subject),
     )
     if (met.length > 0) yield failing(met, configuration, freesTooLittle(met))
     // Only DiskPressure that outlasts its cause counts here. Lasting pressure is another finding.
@@ -82,13 +80,14 @@ export const zeroMinReclaimThrash = nodeRule({
   },
 })
 
+/** Times what is missing: with less, evictions end with the last pods, not at the threshold. */
+const muchMore = 2
+
 /** Whether evictions can end above the threshold at all. Else nothing is above it for a next write to meet it again. */
 function canReachThreshold(
   { signal, margin }: EvaluatedThreshold,
-  subject: Satisfied<'configuration' | 'eviction'>,
-  policy: Policy,
+  { eviction, ledger }: Satisfied<'eviction'>,
 ): boolean {
-  const { eviction, ledger, conditions, node, at, configuration } = subject
   const missing = -(margin ?? 0)
   const ranking = eviction.rankings?.find(one => one.signal === signal)
   const pods = ranking && evictablePods(ranking.pods, eviction)
@@ -96,20 +95,10 @@ function canReachThreshold(
   if (pods && ledger && signal.endsWith('.available')) {
     const { unusedImageBytes, deadContainerBytes } = ledger.freeable
     const amounts = [unusedImageBytes, deadContainerBytes ?? 0, ...pods.map(({ usage }) => usage)]
-    if (amounts.reduce<number>((sum, amount) => sum + (amount ?? Infinity), 0) < missing)
+    if (amounts.reduce<number>((sum, amount) => sum + (amount ?? Infinity), 0) < muchMore * missing)
       return false
   }
-  // Evictions of minutes that leave more than what is written anew did not reach it.
-  const pressure = node?.status?.conditions?.find(({ type }) => type === 'DiskPressure')
-  const ageMs = agoMs(pressure?.lastTransitionTime ?? '', at) ?? 0
-  const periodMs = transitionMs(configuration)
-  const capacity = eviction.signals[signal]?.capacityBytes ?? Infinity
-  return !(
-    conditions.DiskPressure === 'True' &&
-    periodMs !== null &&
-    ageMs > periodMs &&
-    missing > assumedGrowth(periodMs, capacity, policy)
-  )
+  return true
 }
 
 const transitionMs = ({ evictionPressureTransitionPeriod }: KubeletConfiguration) =>

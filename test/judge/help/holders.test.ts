@@ -529,6 +529,14 @@ it.each([
   expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
 })
 
+it('looks at snapshots before folders where the kubelet reports no image filesystem', () => {
+  const subject = exampleSubject({ held: { unread: 40 } })
+  const filesystems = { ...subject.filesystems, imagefs: null }
+  const given = { ...subject, filesystems, host: null, summary: { node: {} } }
+  const steps = diskReason(given, 'nodefs.available')?.steps
+  expect(steps?.map(({ id }) => id)).toEqual(['read-snapshots', 'look-on-node'])
+})
+
 it.each([
   [undefined, 'not-asked', ['read-on-node']],
   // The same measurement again would not get through.

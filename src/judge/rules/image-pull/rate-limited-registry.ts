@@ -134,12 +134,14 @@ const refusals = (refusedPulls: readonly PullFailure[]) =>
     )
 
 function* pullsAtRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
-  const ofHub = imagesOf(pods).filter(({ registry }) => registry === 'docker.io')
   // What fails here for another reason than the limit is on no new node either.
   const failing = new Set(
     pods.flatMap(waitingOf).flatMap(one => (isLimited(one) ? [] : [one.image])),
   )
-  const images = ofHub.filter(({ image, hasPullSecret }) => !hasPullSecret && !failing.has(image))
+  const ofHub = imagesOf(pods).filter(
+    ({ image, registry }) => registry === 'docker.io' && !failing.has(image),
+  )
+  const images = ofHub.filter(({ hasPullSecret }) => !hasPullSecret)
   if (ofHub.length === 0) return
   if (images.length === 0) {
     const names = new Set(ofHub.map(({ image }) => image)).size
@@ -168,7 +170,7 @@ function* pullsAtRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Fail
   yield {
     severity: deleted.length > 0 ? 'medium' : 'info',
     confidence: 'likely',
-    consequence: `A new node in the place of this one pulls ${plural(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${plural(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
+    consequence: `Each new node pulls its images of Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${plural(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
     evidence: [
       line('object', 'images of Docker Hub in pods without imagePullSecrets', names.length),
       ...names.slice(0, shown).map(name => line('object', 'image', name)),

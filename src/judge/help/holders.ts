@@ -1,11 +1,11 @@
 /** The steps against what holds a disk. */
 
-import { gibibyte } from '#base/units.ts'
+import { gibibyte, hourMs } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
 import { probePart } from '#facts/probe-parts.ts'
-import { isWithinWindow } from '#judge/events/events.ts'
+import { agoMs, isWithinWindow } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
@@ -23,7 +23,12 @@ import {
 } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
-import { type NodeIdentity, placedWorkload, statusesOf } from '#model/input/record.ts'
+import {
+  type ContainerStatus,
+  type NodeIdentity,
+  placedWorkload,
+  statusesOf,
+} from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   containerOwner,
@@ -184,7 +189,11 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || !isDocker(node))
-    .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
+    .map(id =>
+      id === 'set-ephemeral-storage' && (isTooLarge || isOfDaemonSet(owner))
+        ? 'move-to-volume'
+        : id,
+    )
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
@@ -393,15 +402,27 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   return withCrashLoop(withOtherDisk(sized, subject, cause), subject)
 }
 
+/** A container that fails once an hour or more crash-loops, also while it runs. */
+const manyRestarts = 10
+
+function isLooping(
+  { state, restartCount = 0, lastState }: ContainerStatus,
+  podAgeMs: number | null,
+): boolean {
+  if (state?.waiting) return state.waiting.reason === 'CrashLoopBackOff'
+  const isFrequent = podAgeMs !== null && podAgeMs <= restartCount * hourMs
+  return isFrequent && restartCount >= manyRestarts && !!lastState?.terminated?.exitCode
+}
+
 /** A container that starts again and again writes again what is deleted. */
-function withCrashLoop(reason: Reason, { pods }: DiskSubject): Reason {
+function withCrashLoop(reason: Reason, { pods, at = '' }: DiskSubject): Reason {
   const holder = podHolding(reason.cause)
   const pod = holder && podOf(pods, holder)
   const looping = pod
     ? statusesOf(pod).find(
-        ({ name, state }) =>
-          state?.waiting?.reason === 'CrashLoopBackOff' &&
-          (holder.kind !== 'container' || holder.container === name),
+        status =>
+          isLooping(status, agoMs(pod.status?.startTime ?? '', at)) &&
+          (holder.kind !== 'container' || holder.container === status.name),
       )
     : undefined
   if (!pod || !looping || reason.cause.kind !== 'holder') return reason
@@ -409,7 +430,9 @@ function withCrashLoop(reason: Reason, { pods }: DiskSubject): Reason {
   const { reason: end, exitCode } = lastState?.terminated ?? {}
   const last = end === undefined ? '' : `, last exit ${shorten(end, 60)} (exit code ${exitCode})`
   const seen = `Container ${shorten(name, nameLength)} crash-loops: ${plural(restartCount, 'restart')}${last}.`
-  const { place } = reason.cause
+  const { place: written, holder: kind } = reason.cause
+  // No core file lies among logs.
+  const place = kind === 'container-logs' ? null : written
   const step = {
     id: 'end-crash-loop' as const,
     owner: containerOwner(pod, name),

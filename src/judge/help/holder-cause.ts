@@ -220,9 +220,13 @@ export function holderCause(
       unit === 'inodes' ? (b.inodes ?? 0) - (a.inodes ?? 0) : b.lowBytes - a.lowBytes,
     )
   const largestBytes = unit === 'bytes' ? largestOwnerBytes(own, owners) : null
+  const [most] = own
+  const isSmallImage =
+    most?.owner?.kind === 'image' && (most.highBytes ?? 0) < largeImage * highBytes
   const isOfMany =
-    largestBytes !== null && largestBytes < leastOwned * lowBytes && isPodPart(own[0])
-  const largest = isOfMany ? undefined : own[0]
+    (isSmallImage && holder === 'images-in-use') ||
+    (largestBytes !== null && largestBytes < leastOwned * lowBytes && isPodPart(most))
+  const largest = isOfMany || isSmallImage ? undefined : most
   const isHalf = largest !== undefined && lowBytes > 0 && largest.lowBytes >= leastHalf * lowBytes
   const second = unit === 'bytes' && isHalf && own.find(part => isOtherOwner(part, largest))
   const sharing = owners.filter(one => usedFor(one, holder) > 0).length
@@ -242,7 +246,7 @@ export function holderCause(
         : { unit, low: lowBytes, high: Math.min(highBytes, usedBytes) },
     owner: largest?.owner ?? null,
     ...(largest?.owner == null &&
-      holders[holder].actor === 'owner' && { owners: isOfMany ? 'many' : 'unknown' }),
+      (isOfMany || holders[holder].actor === 'owner') && { owners: isOfMany ? 'many' : 'unknown' }),
     // The root folder is no place to look into.
     place: !largest || largest.place === '/' ? null : largest.place,
     ...(largestBytes !== null &&
@@ -285,6 +289,8 @@ export const isUnmounted = (place: string | null): boolean =>
 
 /** Share of a holder from which on its largest part is not shown beside the sum. */
 const nearlyAll = 0.99
+/** Share of the images from which on the largest is named. */
+const largeImage = 0.2
 /** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */
 export const leastOwned = 0.1
 

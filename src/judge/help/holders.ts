@@ -105,8 +105,9 @@ function stepsOf(
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
   const own = unit === 'inodes' && holder === 'pod-volumes' ? (['ask-owner'] as const) : null
-  // The pod of a DaemonSet is not drained: its deletion makes room at once.
-  if ((holder === 'writable-layers' || holder === 'pod-volumes') && isOfDaemonSet(owner))
+  // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
+  if (holder === 'writable-layers' && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
+  if (holder === 'pod-volumes' && isOfDaemonSet(owner))
     return [...(own ?? holders[holder].steps), 'restart-pod']
   if (own) return own
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
@@ -189,11 +190,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || !isDocker(node))
-    .map(id =>
-      id === 'set-ephemeral-storage' && (isTooLarge || isOfDaemonSet(owner))
-        ? 'move-to-volume'
-        : id,
-    )
+    .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)

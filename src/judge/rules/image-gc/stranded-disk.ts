@@ -53,6 +53,8 @@ export const strandedDisk = nodeRule({
         }
         continue
       }
+      // The space is in use, and what fills it fills a smaller rest, too.
+      if (thresholds.some(({ met }) => met === true)) continue
       const kept = most.resolved ?? 0
       if (kept < (policy.strandedPercent / 100) * capacity || kept < policy.strandedGiB * gibibyte)
         continue

@@ -42,10 +42,11 @@ describe('stranded-disk', () => {
     ['a tenth, but less than 50 GiB', example(490, hard('nodefs.available', 49)), 'pass'],
     [
       'imagefs on the same disk',
-      example(500, hard('nodefs.available', 10), hard('imagefs.available', 75)),
+      example(500, hard('nodefs.available', 10, 76), hard('imagefs.available', 75, 76)),
       'fail',
     ],
-    ['a soft threshold', example(500, soft('nodefs.available', 75, 60_000)), 'fail'],
+    ['a soft threshold', example(500, soft('nodefs.available', 75, 60_000, 76)), 'fail'],
+    ['met: what fills the disk goes on', example(500, hard('nodefs.available', 75, 74)), 'pass'],
     ['inodes are no bytes', example(500, hard('nodefs.inodesFree', 75)), 'pass'],
     [
       'bytes not known',
@@ -71,7 +72,7 @@ describe('stranded-disk', () => {
   })
 
   it('looks at each disk by itself, and proposes nothing for soft ones', () => {
-    const node = example(900, hard('nodefs.available', 10), hard('imagefs.available', 135))
+    const node = example(900, hard('nodefs.available', 10), hard('imagefs.available', 135, 136))
     const split = { ...node, filesystems: { ...node.filesystems, layout: 'imagefs' as const } }
     const failing = failingOf(strandedDisk, split)
     expect(failing.evidence[1]).toEqual({
@@ -85,7 +86,7 @@ describe('stranded-disk', () => {
       'imagefs.available': '5%',
     })
     expect(
-      failingOf(strandedDisk, example(500, soft('nodefs.available', 75, 60_000))).fix,
+      failingOf(strandedDisk, example(500, soft('nodefs.available', 75, 60_000, 76))).fix,
     ).toBeUndefined()
   })
 })

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { WaiverNotice } from '#model/finding.ts'
 import type { GateVerdict } from '#model/gate.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import { defaults } from '#model/policy/defaults.ts'
 import { json } from '#report/formats/index.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
@@ -45,7 +45,7 @@ it('docs/policy.md has every key as it is', () => {
 
 it('know every key of the policy', () => {
   const keys = Object.keys(published.policy.properties ?? {}).sort()
-  expect(keys).toEqual(Object.keys(defaultPolicy).sort())
+  expect(keys).toEqual(Object.keys(defaults).sort())
 })
 
 describe('what we write', () => {

@@ -288,6 +288,8 @@ describe('a node below the size of its peers', () => {
   it('has their size alone, if other nodes have the same finding', () => {
     const { all, stepsOn } = causesOn(['prod-x', 'prod-y'])
     expect(all.map(({ cause }) => cause.kind)).toEqual(['holder', 'device'])
+    const resizing = all[0]!.steps.filter(({ kind }) => kind === 'resize')
+    expect(resizing.map(({ action }) => action.nodes)).toEqual([['prod-y', 'prod-x']])
     expect(stepsOn('prod-x')).toEqual([
       ['prune-images', undefined],
       ['larger-disk', peerBytes],
@@ -489,13 +491,16 @@ describe('causes', () => {
   })
 
   it('with one setting are named by what was seen, also if another node has less room', () => {
-    const nodes = [60, 89].map(used => auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }))
+    const nodes = [60, 75, 89].map(used =>
+      auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }),
+    )
     const findings = [
       on('alert-before-image-gc', 'c', '89', setting(80)),
       on('disk-pressure-passed', 'c', '60', { ...setting(80), seen: '1 pod was evicted.' }),
+      on('between', 'c', '75', { seen: 'A pull failed.' }),
     ]
     const causes = causesOf(quietReport(nodes, { findings }))
-    expect(causes.map(({ rule }) => rule)).toEqual(['disk-pressure-passed'])
+    expect(causes.map(({ rule }) => rule)).toEqual(['disk-pressure-passed', 'between'])
   })
 
   it('of the node nearest to eviction come first within a severity', () => {

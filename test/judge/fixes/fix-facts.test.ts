@@ -64,6 +64,21 @@ it.each([
   expect(node?.shellImage).toBe(isRun ? name : undefined)
 })
 
+it.each([
+  ['v1.34.1+k3s1', undefined, 'k3s'],
+  ['v1.34.1+rke2r1', undefined, 'rke2'],
+  ['v1.34.1', 'k3s://worker-1', 'k3s'],
+  ['v1.34.1', 'rke2://worker-1', 'rke2'],
+  ['v1.34.1', 'aws:///k3s', undefined],
+])('the distribution of %s with provider %s is %s', (kubeletVersion, providerID, expected) => {
+  const spec = { ...(providerID !== undefined && { providerID }) }
+  const subject = exampleSubject({ identity: { kubeletVersion }, node: { spec } })
+  const facts = new FixFacts()
+  facts.take(subject)
+  const node = facts.stepNode(subject.cluster, subject.identity.name, () => undefined)
+  expect(node?.distribution).toBe(expected)
+})
+
 describe('the instance of a node', () => {
   const [name, instanceId] = ['ip-10-0-1-12.ec2.internal', 'i-0a1b2c3d4e5f60718']
   const taken = (...names: string[]) => {
@@ -94,6 +109,16 @@ describe('the instance of a node', () => {
   it('is not commanded where EC2 says that it is another machine', () => {
     const dnsName = 'ip-10-0-1-21.ec2.internal'
     expect(taken(name).stepNode(cluster, name, () => dnsName)).toMatchObject(none)
+  })
+
+  it.each([
+    ['Bottlerocket', { amiFamily: 'Bottlerocket' }],
+    ['Windows', { operatingSystem: 'windows' }],
+  ] as const)('is not commanded by any shell of %s', (_, image) => {
+    const facts = new FixFacts()
+    facts.take(exampleSubject({ identity: { name, instanceId, ...image } }))
+    expect(facts.stepNode(cluster, name, () => name)?.shell).not.toBeNull()
+    expect(facts.stepNode(cluster, name, () => 'ip-10-0-1-21.ec2.internal')).toMatchObject(none)
   })
 
   it('is not commanded where two nodes claim it', () => {

@@ -26,7 +26,7 @@ it.each([
   [88, true],
 ])('with an alert at %i % says that eviction comes before it: %s', (alertPercent, isSaid) => {
   const about = pageView({ ...morningReport(), alertPercent }, english).picture?.about ?? ''
-  expect(about.includes(english.words.picture.beforeAlert)).toBe(isSaid)
+  expect(about.includes(english.words.picture.beforeAlert(false))).toBe(isSaid)
 })
 
 it.each([

@@ -5,7 +5,7 @@ import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/eviction.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(evictionDue, {
   bad: { thresholds: [hard('nodefs.available', 10, 9)], conditions: { DiskPressure: 'True' } },

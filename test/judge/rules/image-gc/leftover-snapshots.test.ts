@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
+import { gibibyte } from '#base/units.ts'
 import type { Failing } from '#judge/rule.ts'
 import { leftoverSnapshots } from '#judge/rules/image-gc/leftover-snapshots.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-
-const GiB = 2 ** 30
 
 itJudgesExamples(leftoverSnapshots, {
   bad: { held: { 'leftover-snapshots': 10 } },
@@ -16,8 +15,11 @@ itJudgesExamples(leftoverSnapshots, {
 
 /** A node of 150 GiB that was read by the API alone. */
 function nodeWith(images: number[], usedGiB: number, layerGiB: number | null): NodeRecord {
-  const disk = { capacityBytes: 150 * GiB, availableBytes: (150 - 9) * GiB - usedGiB * GiB }
-  const rootfs = layerGiB === null ? {} : { usedBytes: layerGiB * GiB }
+  const disk = {
+    capacityBytes: 150 * gibibyte,
+    availableBytes: (150 - 9) * gibibyte - usedGiB * gibibyte,
+  }
+  const rootfs = layerGiB === null ? {} : { usedBytes: layerGiB * gibibyte }
   return {
     kind: 'Node',
     cluster: 'prod',
@@ -28,15 +30,15 @@ function nodeWith(images: number[], usedGiB: number, layerGiB: number | null): N
     configz: { kubeletconfig: { nodeStatusMaxImages: 50 } },
     summary: {
       node: {
-        fs: { ...disk, usedBytes: (usedGiB + 9) * GiB },
-        runtime: { imageFs: { ...disk, usedBytes: usedGiB * GiB } },
+        fs: { ...disk, usedBytes: (usedGiB + 9) * gibibyte },
+        runtime: { imageFs: { ...disk, usedBytes: usedGiB * gibibyte } },
       },
       pods: [{ podRef: { namespace: 'a', name: 'b' }, containers: [{ name: 'c', rootfs }] }],
     },
   } as unknown as NodeRecord
 }
 
-const leak = Array.from({ length: 40 }, () => Math.floor((10.1 * GiB) / 40))
+const leak = Array.from({ length: 40 }, () => Math.floor((10.1 * gibibyte) / 40))
 
 function judged(record: NodeRecord, pods: RawObject[] = []) {
   const { ledger } = replayOf(record, '2026-11-21T00:00:00Z')
@@ -64,7 +66,7 @@ describe('a node read by the API alone', () => {
   })
 
   it.each([
-    ['images that unpack to all of it', nodeWith([33 * GiB], 114, 0)],
+    ['images that unpack to all of it', nodeWith([33 * gibibyte], 114, 0)],
     ['a cut list of images', nodeWith([...leak, ...leak].slice(0, 50), 114, 0)],
     ['writable layers of running containers', nodeWith(leak, 114, 80)],
     ['writable layers that were not measured', nodeWith(leak, 114, null)],

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { strandedDisk } from '#judge/rules/image-gc/stranded-disk.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gibibyte, state } from '#test/rules/gc-thresholds.ts'
-
-const exampleGibibyte = 1024 ** 3
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(strandedDisk, {
   bad: {
     filesystems: {
       nodefs: {
-        capacityBytes: 900 * exampleGibibyte,
-        availableBytes: 600 * exampleGibibyte,
+        capacityBytes: 900 * gibibyte,
+        availableBytes: 600 * gibibyte,
         usedPercent: 34,
         inodes: 1,
         inodesFree: 1,

@@ -3,7 +3,8 @@ import { kernelLimitOf, placeWithoutSpace } from '#facts/kubelet/event-messages.
 import { noSpaceElsewhere } from '#judge/rules/kernel/no-space-elsewhere.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event, minutesAgo } from '#test/rules/events.ts'
 
 const watches = 'failed to create fsnotify watcher: no space left on device'
 const waiting = (reason: string, message: string): NodeExample => ({

@@ -1,6 +1,6 @@
-/** Disks that images in use hold, and that have room again without what one owner wrote beside them. */
+/** What stands beside images in use: layers and logs of one owner, a runtime that hangs, a pod's own limit. */
 import type { Incident } from '../incident.ts'
-import { held, images, users } from '../short-forms.ts'
+import { held, imageGc, images, users } from '../short-forms.ts'
 import type { NodeWorld } from '../world.ts'
 
 const exporter = (layerGib: number) => ({
@@ -14,8 +14,18 @@ const calmGpuNode = (layerGib: number): NodeWorld => ({
   held: { images: images(5, 3, 8) },
 })
 
-/** Once the pods are evicted whose images fill the rest. */
 const larger = /larger volume|larger disk/
+
+const timeout = (reason: string, count: number) => {
+  const ended = 'rpc error: code = DeadlineExceeded desc = context deadline exceeded'
+  return {
+    ...{ type: 'Warning' as const, reason, count, firstMinutesAgo: 62, lastMinutesAgo: 2 },
+    message:
+      reason === 'FailedKillPod'
+        ? `error killing pod: failed to "KillPodSandbox" for "7c3f1f0e" with KillPodSandboxError: "${ended}"`
+        : `Failed to create pod sandbox: ${ended}`,
+  }
+}
 
 export const besideImageIncidents: readonly Incident[] = [
   {
@@ -70,5 +80,76 @@ export const besideImageIncidents: readonly Incident[] = [
     steps: ['free', 'ask-owner'],
     words: [/84\s+restarts/, /end\s+the\s+crash\s+loop/, /restart\s+Pod\s+stream\/enricher/],
     never: [larger, /containerLogMaxSize/, /core\*/],
+  },
+  {
+    name: 'shims-that-pile-up',
+    thread: 'https://github.com/containerd/containerd/issues/13692',
+    found:
+      'Sandboxes are not made and pods do not end: context deadline exceeded. The node flaps NotReady, with 478 shims and a load of 492; its disk is used by 35 %, and process ids are free.',
+    world: {
+      nodes: [
+        {
+          ...{
+            mode: 'proxy',
+            disk: { gib: 119, usedGib: 41.7 },
+            pids: { max: 4_194_304, used: 6900 },
+          },
+          workloads: [
+            ...users(4),
+            ...[19, 16, 11].map((count, index) => ({
+              ...{ namespace: 'ci', owner: `Bare runner-${index}`, waiting: 'ContainerCreating' },
+              events: [timeout('FailedCreatePodSandBox', count)],
+            })),
+            {
+              ...{ namespace: 'ci', owner: 'Bare runner-9', deletedMinutesAgo: 64 },
+              events: [timeout('FailedKillPod', 22)],
+            },
+          ],
+          events: [
+            {
+              ...{ type: 'Normal', reason: 'NodeNotReady', count: 6 },
+              message: 'Node status is now: NodeNotReady',
+              ...{ firstMinutesAgo: 140, lastMinutesAgo: 22 },
+            },
+          ],
+        },
+      ],
+    },
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [
+      /46\s+starts\s+and\s+22\s+ends\s+of\s+4\s+pods/,
+      /deleted\s+64\s+min\s+ago/,
+      /NotReady\s+6\s+times/,
+      /No\s+disk\s+is\s+full,\s+and\s+process\s+ids\s+are\s+free/,
+    ],
+    never: [larger, imageGc],
+  },
+  {
+    name: 'limit-of-a-pod-on-a-calm-node',
+    thread: 'https://github.com/AMD-AGI/GEAK/issues/429',
+    found:
+      'A pod is evicted at its own limit of 128Gi on a node whose disk of 3.5 TB is used by 19 %.',
+    world: {
+      nodes: [
+        {
+          ...{ mode: 'proxy', disk: { gib: 3260, usedGib: 620 } },
+          workloads: [
+            ...users(3),
+            {
+              ...{ namespace: 'karun', owner: 'Job ka-6923c693806c' },
+              evicted:
+                'Pod ephemeral local storage usage exceeds the total limit of containers 128Gi. ',
+            },
+          ],
+          held: { images: images(25, 2, 5) },
+        },
+      ],
+    },
+    cause: [{ kind: 'setting', field: 'resources.limits.ephemeral-storage' }],
+    owner: 'karun/Job ka-6923c693806c',
+    steps: ['ask-owner'],
+    words: [/the\s+disk\s+of\s+the\s+node\s+is\s+not\s+the\s+cause/],
   },
 ]

@@ -148,7 +148,10 @@ function unansweredFailing(
   const [sandboxes, kills] = [countOf('FailedCreatePodSandBox'), countOf('FailedKillPod')]
   const flaps = eventTimes(recentEvents(events, at, ['NodeNotReady']), at).count
   const [stuck] = endless
-  const room = [...(isRoomy ? ['disks'] : []), ...(hasPids ? ['process ids'] : [])].join(' and ')
+  const room = [
+    ...(isRoomy ? ['no disk is full'] : []),
+    ...(hasPids ? ['process ids are free'] : []),
+  ].join(', and ')
   const since = first === null ? '' : ` since ${shownTime(first)}`
   return {
     title: titles.unanswered,
@@ -162,7 +165,7 @@ function unansweredFailing(
         `${runtime} did not answer in time${since}: ${plural(sandboxes, 'start')} and ${plural(kills, 'end')} of ${pods.size} pods failed.`,
         ...(stuck ? [`${stuck.name} was deleted ${span(stuck.ms)} ago and is still there.`] : []),
         ...(flaps > 0 ? [`The node was NotReady ${plural(flaps, 'time')}.`] : []),
-        ...(room === '' ? [] : [`It has ${room} free.`]),
+        ...(room === '' ? [] : [`${room[0]?.toUpperCase()}${room.slice(1)}.`]),
       ].join(' '),
       'Cordon it: each new pod waits as well.',
     ),

@@ -465,6 +465,7 @@ export type StepActionId =
   | 'count-storage'
   | 'correct-file'
   | 'create-group'
+  | 'declare-size'
   | 'delete-place'
   | 'delete-pod'
   | 'delete-pod-folder'

@@ -194,7 +194,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
-    .filter(id => id !== 'upgrade-runtime' || !isDocker(node))
+    .filter(id => id !== 'upgrade-runtime' || isContainerd(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
@@ -864,6 +864,9 @@ interface DiskSubject
 export type HolderSubject = Omit<DiskSubject, 'ledger'> & {
   ledger: Pick<NodeLedger, 'filesystems' | 'parts' | 'owners'> | null
 }
+
+const isContainerd = (node: DiskSubject['node']) =>
+  /^containerd:|^$/.test(node?.status?.nodeInfo?.containerRuntimeVersion ?? '')
 
 const isDocker = (node: DiskSubject['node']) =>
   node?.status?.nodeInfo?.containerRuntimeVersion?.startsWith('docker:') === true

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { FixFacts, shellOf, shellOfImage } from '#judge/fixes/fix-facts.ts'
+import {
+  agreeOnFixes,
+  FixFacts,
+  shellOf,
+  shellOfImage,
+  type Wishes,
+} from '#judge/fixes/fix-facts.ts'
 import { exampleSubject } from '#test/example.ts'
 
 it.each([
@@ -130,5 +136,40 @@ describe('the instance of a node', () => {
     const facts = taken(name)
     facts.take({ ...exampleSubject({ identity: { name, instanceId } }), cluster: 'other' })
     expect(facts.stepNode(cluster, name, () => undefined)).toMatchObject({ instanceId })
+  })
+})
+
+describe('thresholds of several findings', () => {
+  const hard = { 'nodefs.available': '1Gi', 'imagefs.available': '1Gi' }
+  const finding = (nodes: string[], entries: Record<string, string>, bytes?: number) =>
+    ({
+      ...{ finding: { family: 'eviction' }, nodes, sizes: [] },
+      actions: [{ id: 'set-fields', ...(bytes !== undefined && { bytes }) }],
+      wishes: [
+        {
+          config: { evictionHard: { ...hard, ...entries } },
+          fact: { running: { evictionHard: hard } },
+        },
+      ],
+    }) as unknown as Wishes
+  const late = finding(['a'], { 'imagefs.available': '5%' }, 13_000_000)
+  const hardOf = (own: Wishes) => agreeOnFixes([own, late])[0]?.wishes[0]?.config.evictionHard
+  const inodes = { 'nodefs.inodesFree': '5%' }
+
+  it('are set together', () => {
+    expect(hardOf(finding(['b'], inodes))).toEqual({
+      ...hard,
+      ...inodes,
+      'imagefs.available': '5%',
+    })
+    expect(agreeOnFixes([finding(['a'], inodes), late])[1]?.wishes[0]?.config.evictionHard).toEqual(
+      { ...{ ...hard, ...inodes, 'imagefs.available': '5%' } },
+    )
+  })
+
+  it('are apart where one of them evicts at once on the same node', () => {
+    expect(hardOf(finding(['a', 'b'], inodes))).toEqual({ ...hard, ...inodes })
+    const own = { ...inodes, 'imagefs.available': '5%' }
+    expect(hardOf(finding(['a'], own))).toEqual({ ...hard, ...own })
   })
 })

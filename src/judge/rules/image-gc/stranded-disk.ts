@@ -44,7 +44,8 @@ export const strandedDisk = nodeRule({
       const thresholds = subject.eviction.thresholds.filter(({ signal }) =>
         watching.includes(signal),
       )
-      if (thresholds.length === 0) continue
+      // A node that evicts has no room to give away.
+      if (thresholds.length === 0 || thresholds.some(({ met }) => met === true)) continue
       const capacity = subject.filesystems[filesystem]?.capacityBytes
       const most = highestThreshold(thresholds)
       if (!capacity || !most || thresholds.some(({ resolved }) => resolved === null)) {
@@ -53,8 +54,6 @@ export const strandedDisk = nodeRule({
         }
         continue
       }
-      // The space is in use, and what fills it fills a smaller rest, too.
-      if (thresholds.some(({ met }) => met === true)) continue
       const kept = most.resolved ?? 0
       if (kept < (policy.strandedPercent / 100) * capacity || kept < policy.strandedGiB * gibibyte)
         continue

@@ -277,6 +277,28 @@ describe('unused images that the kubelet deletes before it evicts', () => {
     expect(drainsWith(12, more)).toBe(true)
   })
 
+  it.each([
+    [80, ['set-fields']],
+    [3, ['prune-images', 'set-fields', 'drain']],
+  ])('are deleted by no step of ours, if they are enough: %i Gi of inodes', (gi, ids) => {
+    const subject = exampleSubject({
+      thresholds: [hard('nodefs.inodesFree', 10, 5)],
+      conditions: { DiskPressure: 'True' },
+      held: { 'images-unused': 12 },
+      eviction: { nodeReclaim: ['containers', 'images'] },
+      configuration: {},
+    })
+    const [disk] = subject.ledger!.filesystems
+    const lines = disk!.lines.map(line => ({ ...line, inodes: gi * 2 ** 30 }))
+    const ledger = {
+      ...subject.ledger!,
+      filesystems: [{ ...disk!, usedInodes: 3.1 * 2 ** 30, lines }],
+    }
+    const outcome = outcomeOf(evictionDue, { ...subject, ledger }, defaultPolicy)
+    const steps = outcome.state === 'fail' ? outcome.failing.steps : []
+    expect(steps?.map(({ id }) => id)).toEqual(ids)
+  })
+
   it('are on the filesystem of the signal', () => {
     expect(drainsWith(12, {}, false)).toBe(true)
   })

@@ -53,11 +53,10 @@ describe('a node read by the API alone', () => {
     expect((failing as { consequence: string }).consequence).toContain('At least 78.7 GiB')
   })
 
-  // The image lists of containerd have packed sizes, those of CRI-O unpacked ones.
   it.each([
-    ['containerd://2.1.4', 60, 'At least 24.7 GiB', 'medium'],
-    ['cri-o://1.30.3', 60, 'At least 44.9 GiB', 'high'],
-    ['cri-o://1.30.3', 46, 'At least 30.9 GiB', 'medium'],
+    ['containerd://2.1.4', 114, 'At least 78.7 GiB', 'high'],
+    ['containerd://2.1.4', 60, 'At least 24.7 GiB', 'low'],
+    ['containerd://2.1.4', 77, 'At least 41.7 GiB', 'medium'],
   ])('of %s, %i GiB used: %s, %s', (containerRuntimeVersion, used, least, severity) => {
     const record = nodeWith(leak, used, 0)
     record.node.status = { ...record.node.status, nodeInfo: { containerRuntimeVersion } }
@@ -78,17 +77,20 @@ describe('a node read by the API alone', () => {
   })
 
   it.each([
-    [114, true],
-    [65, false],
-  ])(
-    'is replaced for what was only inferred where the disk is short: %i GiB used',
-    (used, isShort) => {
-      const [failing] = judged(nodeWith(leak, used, 0))
-      const ids = ((failing as Failing).steps ?? []).map(({ id }) => id)
-      expect(ids.includes('replace-node')).toBe(isShort)
-      expect(ids.length).toBeGreaterThan(0)
-    },
-  )
+    [114, ['replace-node', 'upgrade-runtime']],
+    [65, ['look-on-node']],
+  ])('%i GiB used: its steps are %j', (used, ids) => {
+    const [failing] = judged(nodeWith(leak, used, 0))
+    expect(((failing as Failing).steps ?? []).map(({ id }) => id)).toEqual(ids)
+  })
+
+  it.each([
+    ['containerd://2.1.4', true],
+    ['cri-o://1.31.9', false],
+  ])('of %s is judged: %s', (containerRuntimeVersion, isJudged) => {
+    const node = { status: { nodeInfo: { containerRuntimeVersion } } }
+    expect(leftoverSnapshots.appliesTo({ ...exampleSubject({}), node } as never)).toBe(isJudged)
+  })
 
   it.each([{ terminated: { exitCode: 0 } }, { waiting: { reason: 'ContainerCreating' } }])(
     'is only possible with a container in state %o',

@@ -36,25 +36,25 @@ describe('stranded-disk', () => {
   ): NodeExample => ({ filesystems: { nodefs: disk(gib), imagefs: disk(gib) }, thresholds })
 
   it.each<[string, NodeExample, string]>([
-    ['exactly a tenth and 50 GiB', example(500, hard('nodefs.available', 50)), 'fail'],
-    ['a little less than a tenth', example(501, hard('nodefs.available', 50)), 'pass'],
+    ['exactly a tenth and 50 GiB', example(500, hard('nodefs.available', 50, 200)), 'fail'],
+    ['a disk that evicts now', example(500, hard('nodefs.available', 50, 40)), 'pass'],
+    ['a little less than a tenth', example(501, hard('nodefs.available', 50, 200)), 'pass'],
     ['a tenth, but less than 50 GiB', example(490, hard('nodefs.available', 49)), 'pass'],
     [
       'imagefs on the same disk',
-      example(500, hard('nodefs.available', 10, 76), hard('imagefs.available', 75, 76)),
+      example(500, hard('nodefs.available', 10), hard('imagefs.available', 75, 200)),
       'fail',
     ],
-    ['a soft threshold', example(500, soft('nodefs.available', 75, 60_000, 76)), 'fail'],
-    ['met: what fills the disk goes on', example(500, hard('nodefs.available', 75, 74)), 'pass'],
-    ['inodes are no bytes', example(500, hard('nodefs.inodesFree', 75)), 'pass'],
+    ['a soft threshold', example(500, soft('nodefs.available', 75, 60_000, 200)), 'fail'],
+    ['inodes are no bytes', example(500, hard('nodefs.inodesFree', 75, 200)), 'pass'],
     [
       'bytes not known',
-      example(500, { ...hard('nodefs.available', 75), resolved: null }),
+      example(500, { ...hard('nodefs.available', 75, 200), resolved: null }),
       'unknown',
     ],
     [
       'no disk known',
-      { filesystems: { nodefs: null }, thresholds: [hard('nodefs.available', 75)] },
+      { filesystems: { nodefs: null }, thresholds: [hard('nodefs.available', 75, 200)] },
       'unknown',
     ],
     ['Amazon Linux on 100 GiB', {}, 'pass'],
@@ -71,7 +71,7 @@ describe('stranded-disk', () => {
   })
 
   it('looks at each disk by itself, and proposes nothing for soft ones', () => {
-    const node = example(900, hard('nodefs.available', 10), hard('imagefs.available', 135, 136))
+    const node = example(900, hard('nodefs.available', 10), hard('imagefs.available', 135, 200))
     const split = { ...node, filesystems: { ...node.filesystems, layout: 'imagefs' as const } }
     const failing = failingOf(strandedDisk, split)
     expect(failing.evidence[1]).toEqual({
@@ -85,7 +85,7 @@ describe('stranded-disk', () => {
       'imagefs.available': '5%',
     })
     expect(
-      failingOf(strandedDisk, example(500, soft('nodefs.available', 75, 60_000, 76))).fix,
+      failingOf(strandedDisk, example(500, soft('nodefs.available', 75, 60_000, 200))).fix,
     ).toBeUndefined()
   })
 })

@@ -2,12 +2,27 @@
 import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
-import { controllerOf, isVolumeWritable, placedWorkload } from '#model/input/record.ts'
+import {
+  controllerOf,
+  isVolumeWritable,
+  type KubernetesPod,
+  placedWorkload,
+} from '#model/input/record.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
 const small =
   /^\/(?:dev|proc|sys|run|var\/run|etc|lib|lib64|usr|boot|opt\/cni|var\/lib\/(?:cni|kubelet))(?:\/|$)/
 const shown = 3
+/** Behind the last, if there are more. */
+const cutMark = '…'
+
+/** They read the logs below /var/log, and write there only how far they have read. */
+const logAgents =
+  /(?:^|[/_-])(?:alloy|datadog-agent|filebeat|fluent-?bit|fluentd|grafana-agent|logstash|opentelemetry-collector(?:-contrib)?|promtail|vector)(?:[-:@]|$)/
+
+const isReadByAgent = (place: string, { spec }: KubernetesPod) =>
+  /^\/var\/log(?:\/|$)/.test(place) &&
+  (spec?.containers ?? []).some(({ image = '' }) => logAgents.test(image))
 
 type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>
 
@@ -30,7 +45,8 @@ function* writableParts({ pods, summary, filesystems }: Mounting): Generator<Mou
         yield { place: `PersistentVolumeClaim ${pvcRef.name}`, isFolder: false, workload }
     for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
       const place = hostPath?.path
-      if (place !== undefined && !small.test(place) && isVolumeWritable(pod, volume))
+      if (place === undefined || isReadByAgent(place, pod)) continue
+      if (!small.test(place) && isVolumeWritable(pod, volume))
         yield { place, isFolder: true, workload }
     }
   }
@@ -42,14 +58,21 @@ const shownPlace = ({ place, isFolder }: Mount) =>
     ? 'a path that is not shown'
     : place
 
-/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. */
+/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three, and a mark if there are more. */
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
   const mounts = new Set<string>()
   for (const mount of writableParts(subject)) {
     if (isShown(mount)) mounts.add(`${shownPlace(mount)} (${mount.workload})`)
-    if (mounts.size >= shown) break
+    if (mounts.size > shown) break
   }
-  return [...mounts]
+  return cutMounts(mounts)
+}
+
+/** Three of them, and a mark if there are more. */
+export function cutMounts(mounts: Iterable<string>): string[] {
+  const all = [...new Set(mounts)]
+  const named = all.filter(mount => mount !== cutMark)
+  return [...named.slice(0, shown), ...(all.length > named.slice(0, shown).length ? [cutMark] : [])]
 }
 
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)

@@ -160,9 +160,8 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
       ),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    const isOfDisk = isAbout(cause, 'nodefs.available', 'shared') && cause.kind !== 'world'
     const all = [...places]
-      .filter(([key]) => canExplain(byName.get(key)) && (isOfDisk || isShort(byName.get(key))))
+      .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
         name: nameWithDiskUse(line(name, nameLimit), byName.get(key), language),
         held: heldOn(byName.get(key), language),
@@ -188,12 +187,6 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
 /** Share of a disk from which on what holds it is short of room. */
 const fullShare = 0.7
 
-/** A disk with room explains nothing of pulls or process ids. */
-function isShort(node: AuditedNode | undefined): boolean {
-  const fullest = fullestOf(node?.details().ledger?.filesystems ?? [])
-  return !fullest || fullest.usedBytes >= fullShare * fullest.capacityBytes
-}
-
 /** The name, with the use of the fullest disk if that disk has room. */
 function nameWithDiskUse(
   name: string,
@@ -201,7 +194,7 @@ function nameWithDiskUse(
   { words, percent }: Language,
 ) {
   const fullest = fullestOf(node?.details().ledger?.filesystems ?? [])
-  if (!fullest || isShort(node)) return name
+  if (!fullest || fullest.usedBytes >= fullShare * fullest.capacityBytes) return name
   const used = Math.round((100 * fullest.usedBytes) / fullest.capacityBytes)
   return words.causes.diskUsed(name, percent(used))
 }

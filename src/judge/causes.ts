@@ -161,15 +161,17 @@ const isGap = (finding: Finding) =>
 const isDiskCause = ({ group: { cause } }: { group: CauseGroup }) =>
   cause.kind === 'holder' || cause.kind === 'device'
 
-/** 1: a setting of which nothing was seen. 2: an untouched default below severity high, or drift: neither says that something breaks. */
+/** 1: a setting of which nothing was seen, or an untouched default that is far from acting. 2: an untouched default below severity high, or drift: neither says that something breaks. */
 function mildness({
   group: { cause, severity },
   worst: { finding, hours, room },
 }: Pick<RankedCause, 'group' | 'worst'>): number {
   if (finding.family === 'drift') return 2
-  if (cause.kind !== 'setting' || hasHappened(finding)) return 0
+  if (cause.kind !== 'setting') return 0
+  const isUntouched = cause.isDefault && severity !== 'high' && severity !== 'critical'
+  if (hasHappened(finding)) return isUntouched && !isNear({ hours, room }) ? 1 : 0
   if (severity === 'critical' || (severity === 'high' && isNear({ hours, room }))) return 0
-  return cause.isDefault && severity !== 'high' ? 2 : 1
+  return isUntouched ? 2 : 1
 }
 
 /** Share of a disk or of memory, below which a node is near to eviction. */

@@ -86,6 +86,8 @@ export interface Workload {
   message?: string
   /** Its containers ended, with this termination message, and are started again. */
   endedWith?: string
+  /** Its containers failed and were started again so often, the last time ten minutes ago. */
+  restarts?: number
   /** About each of its pods. */
   events?: NodeWorld['events']
 }
@@ -430,6 +432,9 @@ function podsOf(world: NodeWorld, profile: NodeProfile): RunningPod[] {
           ...(workload.endedWith !== undefined && {
             status: endedStatus(object, workload.endedWith),
           }),
+          ...(workload.restarts !== undefined && {
+            status: restartedStatus(object, workload.restarts),
+          }),
         } as KubernetesPod,
       }
     }),
@@ -464,6 +469,14 @@ const endedStatus = ({ status }: KubernetesPod, message: string) => ({
     ...{ ...container, ready: false, restartCount: 7 },
     state: { waiting: { reason: 'CrashLoopBackOff' } },
     lastState: { terminated: { exitCode: 1, reason: 'Error', message, finishedAt: before(9) } },
+  })),
+})
+
+const restartedStatus = ({ status }: KubernetesPod, restartCount: number) => ({
+  ...status,
+  containerStatuses: status?.containerStatuses?.map(container => ({
+    ...{ ...container, restartCount, state: { running: { startedAt: before(10) } } },
+    lastState: { terminated: { exitCode: 137, reason: 'Error', finishedAt: before(15) } },
   })),
 })
 

@@ -125,6 +125,12 @@ export const isUnfinishedStart = (message: string): boolean =>
     runtimeErrorIn(message),
   )
 
+/** A call to the runtime that ran into its deadline. One that waits for a pull or the network ends with the runtime's own text. */
+export const isRuntimeTimeout = (message: string): boolean =>
+  /^(?:Failed (?:to )?create pod sandbox: rpc error: |error killing pod: .{0,200}?)code = DeadlineExceeded desc = context deadline exceeded/.test(
+    message,
+  )
+
 /** As Linux and Windows (ERROR_DISK_FULL) word it. */
 const noSpace = /no space left on device|there is not enough space on the disk/i
 

@@ -39,6 +39,7 @@ const ofPods = [
   'FailedAttachVolume',
   'FailedCreatePodContainer',
   'FailedCreatePodSandBox',
+  'FailedKillPod',
   'FailedMapVolume',
   'FailedMount',
   'InspectFailed',
@@ -81,6 +82,7 @@ const meant: Readonly<Record<string, RegExp>> = {
   BackOff: /pulling image/i,
   FailedCreatePodContainer:
     /cannot allocate memory|no space left|too many open files|read-only file system/i,
+  FailedKillPod: /DeadlineExceeded/,
   Failed:
     /pull|ErrImage|InvalidImageName|inspect image|cannot allocate memory|no space left|too many open files|read-only file system/i,
   Pulled: /^Successfully pulled/,

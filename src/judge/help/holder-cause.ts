@@ -57,19 +57,31 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
       return expectedAmount(line, unit) >= size * (isUsual ? least.usual : least.share)
     })
     .toSorted((a, b) => lineWeight(b, unit) - lineWeight(a, unit))
-  const first = mainLine(lines, disk, unit, size)
+  const first = mainLine(lines, disk, ledger, unit, size)
   return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
     .slice(0, ranked)
     .map(line => holderCause(line, disk, ledger, unit))
-    .map((cause, index, causes) => (index === 0 ? withEqualHolder(cause, causes.slice(1)) : cause))
+    .map((cause, index, causes) =>
+      index === 0 ? withEqualHolder(cause, causes.slice(1), disk) : cause,
+    )
 }
 
+const isRoomyWithout = (spareBytes: number, { usedBytes, capacityBytes }: FilesystemLedger) =>
+  usedBytes - spareBytes < roomy * capacityBytes
+
 /** Another cause that holds about as much: a reader who ends the first alone ends half. */
-function withEqualHolder(first: HolderCause, others: readonly HolderCause[]): HolderCause {
+function withEqualHolder(
+  first: HolderCause,
+  others: readonly HolderCause[],
+  disk: FilesystemLedger,
+): HolderCause {
   const { holder, amount, also } = first
+  // Images that pods need are no second cause if the disk has room without the first.
+  const areImagesNeeded = amount.unit === 'bytes' && isRoomyWithout(amount.low, disk)
   const other = others.find(
     one =>
       one.holder !== 'unread' &&
+      !(one.holder === 'images-in-use' && areImagesNeeded) &&
       !holders[one.holder].isUsual &&
       isAboutAsLarge(one.amount, amount.low),
   )
@@ -84,7 +96,13 @@ const isAmountKnown = ({ low, high }: Pick<Amount, 'low' | 'high'>) =>
 const isAboutAsLarge = ({ low }: Pick<Amount, 'low'>, first: number) => low >= equal * first
 
 /** @param lines by weight */
-function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size: number) {
+function mainLine(
+  lines: LedgerLine[],
+  disk: FilesystemLedger,
+  ledger: NodeLedger,
+  unit: Unit,
+  size: number,
+) {
   const [first] = lines
   if (!first) return undefined
   const large = lines.filter(line => expectedAmount(line, unit) >= size * least.beforeUnread)
@@ -93,19 +111,21 @@ function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size:
   const isLess = unit === 'bytes' && first.highBytes < (unread?.lowBytes ?? 0) - systemBytes
   // What is known comes before a measurement of the rest, unless the rest is larger for sure.
   if (unread && (first === unread || isLess)) return large.find(isOfOwner) ?? unread
+  const hasRoomWithout = (spareBytes: number) =>
+    unit === 'bytes' && isRoomyWithout(spareBytes, disk) && !isTinyDisk(disk)
   /** The first line, if the disk would have room without these lines. */
-  const firstUnneeded = (spare: LedgerLine[]) => {
-    const left = disk.usedBytes - spare.reduce((sum, { lowBytes }) => sum + lowBytes, 0)
-    return unit === 'bytes' && left < roomy * disk.capacityBytes && !isTinyDisk(disk)
-      ? spare[0]
-      : null
-  }
+  const firstUnneeded = (spare: LedgerLine[]) =>
+    hasRoomWithout(spare.reduce((sum, { lowBytes }) => sum + lowBytes, 0)) ? spare[0] : null
   const isUnusedImages = ({ holder }: LedgerLine) => holder === 'images-unused'
   if (first.holder === 'images-in-use')
     return (
       firstUnneeded(lines.filter(isUnusedImages)) ??
       // What one step frees, and no running pod writes again, comes before a larger disk.
-      lines.find(line => isUnusual(line) && !isOfOwner(line) && firstUnneeded([line])) ??
+      lines.find(line =>
+        isOfOwner(line)
+          ? hasRoomWithout(ofOneOwner(line, disk, ledger))
+          : isUnusual(line) && firstUnneeded([line]),
+      ) ??
       first
     )
   if (!holders[first.holder].isUsual) return first
@@ -115,6 +135,12 @@ function mainLine(lines: LedgerLine[], disk: FilesystemLedger, unit: Unit, size:
     firstUnneeded(lines.filter(line => isUnusedImages(line) || isUnusual(line))) ??
     first
   )
+}
+
+/** What one owner alone holds of a line. */
+function ofOneOwner(line: LedgerLine, disk: FilesystemLedger, ledger: NodeLedger): number {
+  const { owner, amount, largestBytes = amount.low } = holderCause(line, disk, ledger)
+  return owner ? largestBytes : 0
 }
 
 const isOfOwner = ({ holder }: LedgerLine) => holders[holder].actor === 'owner'
@@ -194,9 +220,13 @@ export function holderCause(
       unit === 'inodes' ? (b.inodes ?? 0) - (a.inodes ?? 0) : b.lowBytes - a.lowBytes,
     )
   const largestBytes = unit === 'bytes' ? largestOwnerBytes(own, owners) : null
+  const [most] = own
+  const isSmallImage =
+    most?.owner?.kind === 'image' && (most.highBytes ?? 0) < largeImage * highBytes
   const isOfMany =
-    largestBytes !== null && largestBytes < leastOwned * lowBytes && isPodPart(own[0])
-  const largest = isOfMany ? undefined : own[0]
+    (isSmallImage && holder === 'images-in-use') ||
+    (largestBytes !== null && largestBytes < leastOwned * lowBytes && isPodPart(most))
+  const largest = isOfMany || isSmallImage ? undefined : most
   const isHalf = largest !== undefined && lowBytes > 0 && largest.lowBytes >= leastHalf * lowBytes
   const second = unit === 'bytes' && isHalf && own.find(part => isOtherOwner(part, largest))
   const sharing = owners.filter(one => usedFor(one, holder) > 0).length
@@ -216,7 +246,7 @@ export function holderCause(
         : { unit, low: lowBytes, high: Math.min(highBytes, usedBytes) },
     owner: largest?.owner ?? null,
     ...(largest?.owner == null &&
-      holders[holder].actor === 'owner' && { owners: isOfMany ? 'many' : 'unknown' }),
+      (isOfMany || holders[holder].actor === 'owner') && { owners: isOfMany ? 'many' : 'unknown' }),
     // The root folder is no place to look into.
     place: !largest || largest.place === '/' ? null : largest.place,
     ...(largestBytes !== null &&
@@ -259,6 +289,8 @@ export const isUnmounted = (place: string | null): boolean =>
 
 /** Share of a holder from which on its largest part is not shown beside the sum. */
 const nearlyAll = 0.99
+/** Share of the images from which on the largest is named. */
+const largeImage = 0.2
 /** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */
 export const leastOwned = 0.1
 

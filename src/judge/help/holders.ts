@@ -1,10 +1,10 @@
 /** The steps against what holds a disk. */
 
-import { gibibyte } from '#base/units.ts'
+import { gibibyte, hourMs } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
-import { isWithinWindow } from '#judge/events/events.ts'
+import { agoMs, isWithinWindow } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
@@ -22,7 +22,12 @@ import {
 } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
-import { type NodeIdentity, placedWorkload, statusesOf } from '#model/input/record.ts'
+import {
+  type ContainerStatus,
+  type NodeIdentity,
+  placedWorkload,
+  statusesOf,
+} from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
   areOfOnePool,
@@ -100,8 +105,9 @@ function stepsOf(
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
   const own = unit === 'inodes' && holder === 'pod-volumes' ? (['ask-owner'] as const) : null
-  // The pod of a DaemonSet is not drained: its deletion makes room at once.
-  if ((holder === 'writable-layers' || holder === 'pod-volumes') && isOfDaemonSet(owner))
+  // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
+  if (holder === 'writable-layers' && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
+  if (holder === 'pod-volumes' && isOfDaemonSet(owner))
     return [...(own ?? holders[holder].steps), 'restart-pod']
   if (own) return own
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
@@ -425,15 +431,27 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
   return withCrashLoop(withOtherDisk(sized, subject, cause), subject)
 }
 
+/** A container that fails once an hour or more crash-loops, also while it runs. */
+const manyRestarts = 10
+
+function isLooping(
+  { state, restartCount = 0, lastState }: ContainerStatus,
+  podAgeMs: number | null,
+): boolean {
+  if (state?.waiting) return state.waiting.reason === 'CrashLoopBackOff'
+  const isFrequent = podAgeMs !== null && podAgeMs <= restartCount * hourMs
+  return isFrequent && restartCount >= manyRestarts && !!lastState?.terminated?.exitCode
+}
+
 /** A container that starts again and again writes again what is deleted. */
-function withCrashLoop(reason: Reason, { pods }: DiskSubject): Reason {
+function withCrashLoop(reason: Reason, { pods, at = '' }: DiskSubject): Reason {
   const holder = podHolding(reason.cause)
   const pod = holder && podOf(pods, holder)
   const looping = pod
     ? statusesOf(pod).find(
-        ({ name, state }) =>
-          state?.waiting?.reason === 'CrashLoopBackOff' &&
-          (holder.kind !== 'container' || holder.container === name),
+        status =>
+          isLooping(status, agoMs(pod.status?.startTime ?? '', at)) &&
+          (holder.kind !== 'container' || holder.container === status.name),
       )
     : undefined
   if (!pod || !looping || reason.cause.kind !== 'holder') return reason
@@ -441,7 +459,9 @@ function withCrashLoop(reason: Reason, { pods }: DiskSubject): Reason {
   const { reason: end, exitCode } = lastState?.terminated ?? {}
   const last = end === undefined ? '' : `, last exit ${shorten(end, 60)} (exit code ${exitCode})`
   const seen = `Container ${shorten(name, nameLength)} crash-loops: ${plural(restartCount, 'restart')}${last}.`
-  const { place } = reason.cause
+  const { place: written, holder: kind } = reason.cause
+  // No core file lies among logs.
+  const place = kind === 'container-logs' ? null : written
   const step = {
     id: 'end-crash-loop' as const,
     owner: containerOwner(pod, name),

@@ -45,7 +45,7 @@ export function processUse(subject: NodeSubject, usedPids: number) {
 function useOf(largest: { name: string; amount: number } | null, ofPods: number | null) {
   // cAdvisor counts the lines of cgroup.procs: neither threads nor zombies. Upstream: container/libcontainer/handler.go processStatsFromProcs, cgroup-v2.rst
   if (ofPods !== null)
-    return `the count of all pods together has ${ofPods} of them: the others are of programs of the host, or threads and zombies of pods, which that count leaves out`
+    return `threads or zombies of pods, or programs of the host, have all but ${ofPods}`
   return largest && `${largest.name} has ${largest.amount}`
 }
 

@@ -148,6 +148,7 @@ const reportedSignals: ReadonlySet<Signal> = new Set([
   'nodefs.inodesFree',
   'imagefs.available',
   'imagefs.inodesFree',
+  'pid.available',
 ])
 
 /** Empty: the order of eviction is unknown. */

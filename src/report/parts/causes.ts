@@ -60,7 +60,9 @@ export function answersOf(
   return [
     ...(row.first === null ? [] : [{ key: words.leaves, ...row.first, isStep: false }]),
     { key: holder, text: held, note: clauses(more), isStep: false },
-    ...(reason === null ? [] : [{ key: words.why, text: reason, note: '', isStep: false }]),
+    ...(reason === null || reason === held
+      ? []
+      : [{ key: words.why, text: reason, note: '', isStep: false }]),
     ...steps.map(step => ({ ...step, isStep: true })),
   ]
 }

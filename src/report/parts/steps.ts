@@ -109,7 +109,14 @@ function amountOfHolder(cause: HolderCause, language: Language): string {
   const { steps, ledger } = language.words
   const { holder, amount, largestBytes, volumeBytes, ownerCount = null } = cause
   const where = placesOf(cause, language)
-  const [name, all] = [ledger.holders[holder], amountText(amount, language)]
+  const isUnknown = holder === 'unread' || holder === 'not-explained'
+  const [name, all] = [
+    ledger.holders[holder],
+    // No files are `of` what nobody knows.
+    isUnknown && amount.unit === 'inodes'
+      ? ledger.inodes(language.count(amount.low), amount.low)
+      : amountText(amount, language),
+  ]
   return largestBytes === undefined || where.length === 0
     ? steps.holds(name, all, where)
     : steps.holdsPart(name, all, where, language.bytes(volumeBytes ?? largestBytes), ownerCount)

@@ -1,5 +1,6 @@
 import type { Incident } from '../incident.ts'
 import { afieldIncidents } from './afield.ts'
+import { besideImageIncidents } from './beside-needed-images.ts'
 import { blindIncidents } from './blind.ts'
 import { eventIncidents } from './by-events.ts'
 import { componentIncidents } from './components.ts'
@@ -75,4 +76,5 @@ export const incidents: readonly Incident[] = [
   ...lookedAtTwiceIncidents,
   ...toldOnceIncidents,
   ...lostIncidents,
+  ...besideImageIncidents,
 ]

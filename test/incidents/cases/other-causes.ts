@@ -208,7 +208,7 @@ export const otherCauseIncidents: Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['replace', 'read-more'],
-    words: [/of\s+programs\s+of\s+the\s+host,\s+or\s+threads\s+and\s+zombies/],
+    words: [/threads\s+or\s+zombies\s+of\s+pods,\s+or\s+programs\s+of\s+the\s+host/],
     notCauses: ['podPidsLimit', 'evictionHard.pid.available', 'images-unused'],
     never: [diskSteps, /build-881/],
   },

@@ -554,22 +554,28 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
   const subject = exampleSubject({ held: { 'host-path': 60 } })
   const ledger = { ...subject.ledger!, parts: [held] }
   const { namespace, pod: name } = owner as { namespace: string; pod: string }
-  const stepsIn = (reason: string, container = 'app') => {
+  const stepsIn = (reason: string, container = 'app', restartCount = 480) => {
     const terminated = { reason: 'Error', exitCode: 134 }
-    const status = { name: container, restartCount: 480, state: { waiting: { reason } } }
+    const state = reason === 'running' ? { running: {} } : { waiting: { reason } }
+    const status = { name: container, restartCount, state }
+    const startTime = '2026-11-20T14:00:00Z'
     const pods = [
       {
         metadata: { namespace, name },
-        status: { containerStatuses: [{ ...status, lastState: { terminated } }] },
+        status: { startTime, containerStatuses: [{ ...status, lastState: { terminated } }] },
       },
     ]
-    const found = diskReason({ ...subject, ledger, pods }, 'nodefs.available')
+    const at = '2026-11-21T06:00:00Z'
+    const found = diskReason({ ...subject, ledger, pods, at }, 'nodefs.available')
     return { first: found?.steps[0], seen: found?.seen }
   }
   expect(stepsIn('CrashLoopBackOff')).toMatchObject({
     first: { id: 'end-crash-loop', owner: { container: 'app' }, place: '/var/lib/rook' },
     seen: 'Container app crash-loops: 480 restarts, last exit Error (exit code 134).',
   })
+  // It runs for a while after each start.
+  expect(stepsIn('running', 'app', 16).first?.id).toBe('end-crash-loop')
+  expect(stepsIn('running', 'app', 15).first?.id).not.toBe('end-crash-loop')
   expect(stepsIn('ImagePullBackOff').first?.id).not.toBe('end-crash-loop')
   expect(stepsIn('CrashLoopBackOff', 'sidecar').first?.id).not.toBe('end-crash-loop')
 })

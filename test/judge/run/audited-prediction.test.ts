@@ -128,7 +128,7 @@ describe('a fleet', () => {
     expect(Object.keys(shown.eviction!)).toEqual(['signals', 'thresholds', 'lost', 'error'])
   })
 
-  it('keeps of each ranking of memory and disk bytes who goes first, without those that never go', () => {
+  it('keeps of each ranking of memory, disk bytes and process ids who goes first, without those that never go', () => {
     const pod = (name: string, rank: number) => ({
       namespace: 'x',
       name,
@@ -153,6 +153,7 @@ describe('a fleet', () => {
     const named = (name: string, rank: number) => ({ namespace: 'x', name, rank })
     expect(firstVictims(ranked)).toEqual([
       { signal: 'nodefs.available', pods: [named('a', 1), named('b', 1), named('c', 2)], alike: 2 },
+      { signal: 'pid.available', pods: [named('a', 0)], alike: 1 },
     ])
     expect(firstVictims({ ...ranked, rankings: null })).toEqual([])
   })

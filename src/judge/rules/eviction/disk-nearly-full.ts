@@ -196,7 +196,7 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
   }
 }
 
-/** By the age of the container that wrote it, or of the pod. Null: unknown, or it leaves more than an hour. */
+/** By the age of the container that wrote it, or of the pod: logs and volumes outlive containers. Null: unknown, or it leaves more than an hour. */
 function fillRateText(
   { cause }: Reason,
   left: number,
@@ -206,9 +206,12 @@ function fillRateText(
   const { owner, holder, largestBytes = cause.amount.low } = cause
   if (!owner || (owner.kind !== 'container' && owner.kind !== 'pod')) return null
   const { status } = podOf(pods, owner) ?? {}
-  const own = status?.containerStatuses?.find(
-    ({ name }) => owner.kind === 'container' && name === owner.container,
-  )
+  const own =
+    holder === 'writable-layers'
+      ? status?.containerStatuses?.find(
+          ({ name }) => owner.kind === 'container' && name === owner.container,
+        )
+      : undefined
   const ageMs = agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at)
   const held = ledger?.parts.find(
     ({ holder: kind, owner: other }) =>

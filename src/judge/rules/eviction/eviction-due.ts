@@ -393,11 +393,10 @@ function reclaimText({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionP
     .slice(0, shownVictims)
     .map(({ namespace, name }) => `${namespace}/${name}`)
   if (first.length === 0) return deleted
-  const isCertain = victims?.[0]?.certainty === 'certain'
   return [
     ...deleted,
     shorten(
-      `${isCertain ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`,
+      `${deleted.length === 0 || victims?.[0]?.certainty === 'certain' ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`,
     ),
   ]
 }

@@ -1,12 +1,44 @@
-import { isUnfinishedStart } from '#facts/kubelet/event-messages.ts'
+import { isRuntimeTimeout, isUnfinishedStart } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
-import { waitingContainers } from '#judge/events/events.ts'
+import {
+  agoMs,
+  eventTimes,
+  recentEvents,
+  shownTime,
+  waitingContainers,
+} from '#judge/events/events.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import { hasRoom } from '#judge/help/space-errors.ts'
-import { contextRule, line, plural, podName, seenFirst, shorten, worldCause } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  line,
+  type NodeContext,
+  type NodeSubject,
+  nameLength,
+  plural,
+  podName,
+  type Satisfied,
+  seenFirst,
+  shorten,
+  shortPodName,
+  span,
+  worldCause,
+} from '#judge/rule.ts'
 
 /** So many pods that start in one minute are a cause of their own. */
 const manyStarts = 8
+/** So many calls to the runtime about so many pods that ended at their deadline within the hour are no accident. */
+const leastTimeouts = { times: 5, pods: 2 }
+/** How long after its grace period a pod still ends by itself. */
+const mostEndingMs = 600_000
+/** Share of the process ids that is free where they are not what the runtime waits for. */
+const freePids = 0.1
+const shown = 5
+
+const titles = {
+  unanswered: 'The container runtime does not answer in time: pods neither start nor end',
+}
 
 export const slowRuntime = contextRule({
   id: 'slow-runtime',
@@ -15,6 +47,7 @@ export const slowRuntime = contextRule({
   cause: worldCause('slow-runtime'),
   steps: ['spare-disk'],
   needs: ['pods'],
+  titles,
   title: 'Containers do not start: the container runtime does not make them in time',
   why: 'The kubelet waits 2 min (runtimeRequestTimeout) for a container, and asks again; until the first request has ended, the runtime keeps its name reserved. Mostly the disk has no more operations to give: a volume of gp2 has 3 IOPS for each GiB, at least 100, once its burst credits are used. A containerd with a bug keeps the name for good, until it is restarted.',
   fix: 'Start fewer pods at once, and give the volume more IOPS and throughput (gp3 has 3000 IOPS at any size).',
@@ -23,9 +56,11 @@ export const slowRuntime = contextRule({
     'EBS user guide, General Purpose SSD volumes',
     'containerd/containerd#4604',
     'amazonlinux/amazon-linux-2023#1097',
+    'containerd/containerd#13692',
   ],
 
-  fact: ({ pods, identity, ledger, filesystems: { nodefs, imagefs } }) => {
+  fact: subject => {
+    const { pods, identity, ledger } = subject
     const device = dataDevice(identity)
     const waiting = pods
       .flatMap(waitingContainers)
@@ -36,13 +71,20 @@ export const slowRuntime = contextRule({
       waiting,
       atOnce: minute ? pods.filter(one => one.status?.startTime?.startsWith(minute)).length : 0,
       volume: ledger?.volumes?.find(one => one.device === device) ?? null,
-      isRoomy: [nodefs, imagefs].every(disk => disk !== null && hasRoom(disk)),
+      endless: endlessPods(subject),
+      runtime: runtimeOf(subject),
+      ...roomOf(subject),
     }
   },
 
-  *judge({ waiting, atOnce, volume, isRoomy }) {
+  *judge({ waiting, atOnce, volume, ...rest }, context) {
+    const { isRoomy } = rest
     const [first] = waiting
-    if (!first) return
+    if (!first) {
+      const unanswered = unansweredFailing(rest, context)
+      if (unanswered) yield unanswered
+      return
+    }
     const pods = new Set(waiting.map(({ pod }) => pod))
     const who = shorten(first.pod, 300)
     const disk = volume?.type
@@ -58,3 +100,83 @@ export const slowRuntime = contextRule({
     }
   },
 })
+
+type WithPods = Satisfied<'pods'>
+
+/** Pods that were deleted and should have ended, the first one first. */
+const endlessPods = ({ pods, at }: WithPods) =>
+  pods
+    .flatMap(({ metadata }) => {
+      const ms = agoMs(metadata?.deletionTimestamp ?? null, at)
+      return ms !== null && ms > mostEndingMs ? [{ name: shortPodName(metadata), ms }] : []
+    })
+    .toSorted((a, b) => b.ms - a.ms)
+
+const runtimeOf = ({ node }: NodeSubject) =>
+  /^[a-z-]{1,20}(?=:)/.exec(node?.status?.nodeInfo?.containerRuntimeVersion ?? '')?.[0] ??
+  'containerd'
+
+function roomOf({ filesystems: { nodefs, imagefs }, eviction }: WithPods) {
+  const pids = eviction?.signals['pid.available']
+  return {
+    isRoomy: [nodefs, imagefs].every(disk => disk !== null && hasRoom(disk)),
+    hasPids: !!pids && pids.availableBytes > freePids * pids.capacityBytes,
+  }
+}
+
+interface RuntimeFact extends ReturnType<typeof roomOf> {
+  endless: ReturnType<typeof endlessPods>
+  runtime: string
+}
+
+/** Null: no calls that ended at their deadline, or a few. */
+function unansweredFailing(
+  { endless, runtime, isRoomy, hasPids }: RuntimeFact,
+  { events, at }: NodeContext,
+): Failing | null {
+  const timeouts = recentEvents(events, at, ['FailedCreatePodSandBox', 'FailedKillPod']).filter(
+    ({ message }) => isRuntimeTimeout(message),
+  )
+  const pods = new Set(timeouts.map(({ pod }) => pod && `${pod.namespace}/${pod.name}`))
+  const { count, first } = eventTimes(timeouts, at)
+  if (count < leastTimeouts.times || pods.size < leastTimeouts.pods) return null
+  const countOf = (reason: string) =>
+    eventTimes(
+      timeouts.filter(one => one.reason === reason),
+      at,
+    ).count
+  const [sandboxes, kills] = [countOf('FailedCreatePodSandBox'), countOf('FailedKillPod')]
+  const flaps = eventTimes(recentEvents(events, at, ['NodeNotReady']), at).count
+  const [stuck] = endless
+  const room = [
+    ...(isRoomy ? ['no disk is full'] : []),
+    ...(hasPids ? ['process ids are free'] : []),
+  ].join(', and ')
+  const since = first === null ? '' : ` since ${shownTime(first)}`
+  return {
+    title: titles.unanswered,
+    confidence: 'likely',
+    steps: [
+      { id: 'read-journal', place: runtime },
+      { id: 'restart-daemon', place: runtime, variant: 'hung' },
+    ],
+    ...seenFirst(
+      [
+        `${runtime} did not answer in time${since}: ${plural(sandboxes, 'start')} and ${plural(kills, 'end')} of ${pods.size} pods failed.`,
+        ...(stuck ? [`${stuck.name} was deleted ${span(stuck.ms)} ago and is still there.`] : []),
+        ...(flaps > 0 ? [`The node was NotReady ${plural(flaps, 'time')}.`] : []),
+        ...(room === '' ? [] : [`${room[0]?.toUpperCase()}${room.slice(1)}.`]),
+      ].join(' '),
+      'Cordon it: each new pod waits as well.',
+    ),
+    evidence: timeouts
+      .slice(-shown)
+      .map(({ reason, pod, message, count: times }) =>
+        line(
+          'event',
+          `event ${reason} of pod ${shorten(pod ? `${pod.namespace}/${pod.name}` : '', nameLength)}, ${plural(times, 'time')}`,
+          message,
+        ),
+      ),
+  }
+}

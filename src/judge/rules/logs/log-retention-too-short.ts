@@ -1,5 +1,5 @@
 import { mebibyte } from '#base/units.ts'
-import { diskOf, heldBySignal, roomy } from '#judge/help/holder-cause.ts'
+import { diskOf, roomy } from '#judge/help/holder-cause.ts'
 import {
   type LogRate,
   logRates,
@@ -21,6 +21,8 @@ import {
 } from '#judge/rule.ts'
 
 const shown = 5
+/** Share of a short disk from which on logs fill it. */
+const largeShare = 0.1
 const tidySizes = [20, 50, 100, 200, 500, 1024, 2048, 5120, 10_240]
 
 export const logRetentionTooShort = nodeRule({
@@ -47,9 +49,9 @@ export const logRetentionTooShort = nodeRule({
     if (!rotation) return
     // Rotation does not bound logs that fill a disk: larger ones are no advice.
     const disk = subject.ledger && diskOf(subject.ledger, 'nodefs')
-    const isFull = disk != null && disk.usedBytes > roomy * disk.capacityBytes
-    const [held] = isFull ? heldBySignal(subject.ledger, 'nodefs.available') : []
-    if (held?.holder === 'container-logs') return
+    const heldBytes = disk?.lines.find(({ holder }) => holder === 'container-logs')?.bytes ?? 0
+    const isShort = disk != null && disk.usedBytes > roomy * disk.capacityBytes
+    if (isShort && heldBytes >= largeShare * disk.capacityBytes) return
     const logs = subject.runningLogs()
     if (
       logs.length > 0 &&
@@ -61,7 +63,10 @@ export const logRetentionTooShort = nodeRule({
     const retentionMs = ({ bytesPerMs }: LogRate) => rotation.perContainerBytes / bytesPerMs
     const limitMs = policy.logRetentionMinutes * 60_000
     const short = logRates(logs, at)
-      .filter(rate => retentionMs(rate) < limitMs)
+      // A larger log than rotation keeps has lost no lines yet.
+      .filter(
+        rate => retentionMs(rate) < limitMs && rate.usedBytes <= 2 * rotation.perContainerBytes,
+      )
       .toSorted((a, b) => b.bytesPerMs - a.bytesPerMs)
     const [worst, ...others] = short
     if (!worst) return

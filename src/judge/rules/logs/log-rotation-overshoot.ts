@@ -29,8 +29,8 @@ import {
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
-/** A log so many times larger than rotation permits is rotated by nothing, and with these shares of the disk it is a cause. */
-const unrotated = { times: 5, share: 0.25, highShare: 0.5 }
+/** A log so many times larger than rotation permits is rotated by nothing. From this share of the disk on it is urgent. */
+const unrotated = { times: 5, highShare: 0.5 }
 
 const titles = { unrotated: 'A container log is far larger than rotation permits' }
 
@@ -110,7 +110,7 @@ function unrotatedLog(
   const size = log?.usedBytes ?? 0
   const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === 'nodefs')
   const held = disk?.lines.find(({ holder }) => holder === 'container-logs')
-  if (!log || !ledger || !disk || !held || size < unrotated.share * capacityBytes) return null
+  if (!log || !ledger || !disk || !held || size < leastShare * capacityBytes) return null
   if (size < unrotated.times * maxLogBytes([log], perContainerBytes)) return null
   const seen = `One log has ${bytes(size)}, and rotation permits ${bytes(perContainerBytes)}: nothing rotates it, or it is written faster.`
   return {

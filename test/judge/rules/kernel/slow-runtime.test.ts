@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { slowRuntime } from '#judge/rules/kernel/slow-runtime.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rule-outcome.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const waiting = (reason: string, message: string): NodeExample => ({
   pods: [
@@ -37,4 +37,48 @@ describe('slow-runtime', () => {
   ])('%s, %s: %s', (reason, message, expected) => {
     expect(state(slowRuntime, waiting(reason, message))).toBe(expected)
   })
+})
+
+const ended = 'rpc error: code = DeadlineExceeded desc = context deadline exceeded'
+const sandbox = `Failed to create pod sandbox: ${ended}`
+
+/** Of each pod so many calls, the last five minutes ago. */
+const timeouts = (counts: number[], message = sandbox, reason = 'FailedCreatePodSandBox') => ({
+  pods: [],
+  events: counts.map((count, index) => ({
+    ...{ reason, message, count, pod: { namespace: 'shop', name: `web-${index}` } },
+    ...{ firstTime: '2026-11-21T05:10:00Z', lastTime: '2026-11-21T05:55:00Z' },
+  })),
+  at: '2026-11-21T06:00:00Z',
+})
+
+it.each([
+  ['five times of two pods', timeouts([4, 1]), 'fail'],
+  ['four times', timeouts([3, 1]), 'pass'],
+  ['of one pod', timeouts([40]), 'pass'],
+  [
+    'of the network',
+    timeouts(
+      [40, 40],
+      `Failed to create pod sandbox: rpc error: code = Unknown desc = plugin: ${ended}`,
+    ),
+    'pass',
+  ],
+  [
+    'pods that do not end',
+    timeouts([4, 1], `error killing pod: failed to "KillPodSandbox": "${ended}"`, 'FailedKillPod'),
+    'fail',
+  ],
+  ['over an hour ago', { ...timeouts([4, 4]), at: '2026-11-21T07:10:00Z' }, 'pass'],
+])('calls that end at their deadline, %s', (_, example, expected) => {
+  expect(state(slowRuntime, example)).toBe(expected)
+})
+
+it('looks at the runtime before it is restarted', () => {
+  const { steps, seen } = failingOf(slowRuntime, timeouts([4, 1]))
+  expect(steps?.map(({ id, place }) => [id, place])).toEqual([
+    ['read-journal', 'containerd'],
+    ['restart-daemon', 'containerd'],
+  ])
+  expect(seen).toContain('5 starts and 0 ends of 2 pods failed.')
 })

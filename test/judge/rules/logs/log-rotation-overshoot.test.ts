@@ -86,7 +86,8 @@ describe('log-rotation-overshoot', () => {
   it.each([
     ['a quarter of the disk', written(25), 'medium'],
     ['half of it', written(50), 'high'],
-    ['less than a quarter', written(24.9), null],
+    ['a tenth', written(10), 'medium'],
+    ['less than a tenth', written(9.9), null],
     ['not far above what rotation permits', written(25, '1025Mi'), null],
   ] as const)('a log that nothing rotates is the cause: %s', (_, node, severity) => {
     if (severity === null) return expect(state(logRotationOvershoot, node)).toBe('pass')
@@ -166,10 +167,12 @@ describe('logs by the rate at which they are written', () => {
     ['younger', writing([{ mib: 40, minutes: 1.99 }]), 'pass'],
     [
       'less than a MiB',
-      writing([{ mib: 0.99, minutes: 2 }], { containerLogMaxSize: '10Ki' }),
+      writing([{ mib: 0.99, minutes: 2 }], { containerLogMaxSize: '110Ki' }),
       'pass',
     ],
-    ['a MiB', writing([{ mib: 1, minutes: 2 }], { containerLogMaxSize: '10Ki' }), 'fail'],
+    ['a MiB', writing([{ mib: 1, minutes: 2 }], { containerLogMaxSize: '110Ki' }), 'fail'],
+    ['twice of what rotation keeps', writing([{ mib: 100, minutes: 5 }]), 'fail'],
+    ['more than that is there: no line is gone', writing([{ mib: 101, minutes: 5 }]), 'pass'],
     [
       'started again: the folder has the logs of a day',
       writing([{ mib: 40, minutes: 2, restarts: 3 }]),
@@ -223,10 +226,9 @@ describe('logs by the rate at which they are written', () => {
     expect(
       failingOf(logRetentionTooShort, { ...writing(all), filesystems: { nodefs: small } }).fix,
     ).toBeUndefined()
-    expect(failingOf(logRetentionTooShort, writing([{ mib: 20_000 }])).fix?.config).toEqual({
-      containerLogMaxSize: '10Gi',
-    })
-    expect(failingOf(logRetentionTooShort, writing([{ mib: 40_000 }])).fix).toBeUndefined()
+    const fastest = (mib: number) =>
+      failingOf(logRetentionTooShort, writing([{ mib, minutes: 2 }])).fix
+    expect(fastest(100)?.config).toEqual({ containerLogMaxSize: '1Gi' })
   })
 
   it('takes the limit from the policy', () => {

@@ -172,7 +172,6 @@ export function exampleContext({
         event => reasonsWithoutNode.has(event.reason) && podName(event.pod ?? undefined) === pod,
       ),
     ownerOfName: (namespace, pod) => owners.find(namespace, pod),
-    localFolder: () => null,
     waitingPods: objects?.pods ?? [],
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

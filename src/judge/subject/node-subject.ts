@@ -17,7 +17,6 @@ import {
   type NodeIdentity,
   type NodeInput,
   type ObjectsInput,
-  type PersistentVolume,
   promisedSources,
   ReadErrors,
   type ReadFailure,
@@ -46,7 +45,10 @@ export interface NodeSubject
       | 'overRequested'
       | 'ledger'
     >,
-    Pick<NodeInput, 'cluster' | 'node' | 'pods' | 'summary' | 'runtime' | 'host' | 'mode'> {
+    Pick<
+      NodeInput,
+      'cluster' | 'node' | 'pods' | 'summary' | 'runtime' | 'host' | 'mode' | 'localVolumes'
+    > {
   identity: NodeIdentity
   /** The node's own conditions: `DiskPressure` → `True`. */
   conditions: Record<string, string>
@@ -180,8 +182,6 @@ export interface NodeContext extends ClusterContext {
   podEvents(pod: string): readonly NodeEvent[]
   /** The controller of a pod that is gone, by the name of the pod. Null: no controller with a pod in the cluster. */
   ownerOfName(namespace: string, pod: string): PodOwner | null
-  /** The folder of a node that is the claim's PersistentVolume (local or hostPath). Null: another kind, or not read. */
-  localFolder(namespace: string, claim: string): string | null
   /** Pending pods without a node. */
   waitingPods: readonly KubernetesPod[]
   /** The largest images of the node, with the days since which earlier readings show them unused. */
@@ -208,8 +208,6 @@ export class ClusterFacts implements ClusterContext {
   readonly #waitingPods: KubernetesPod[] = []
   readonly owners = new PodOwners()
   readonly #dnsNames = new Map<string, string>()
-  /** Folders of nodes, by `namespace/claim`. */
-  readonly #localFolders = new Map<string, string>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
   /** The last results are kept, because all rules request the same node one after the other. */
@@ -232,11 +230,6 @@ export class ClusterFacts implements ClusterContext {
       this.owners.take(items as KubernetesPod[])
       for (const pod of items as KubernetesPod[])
         if (pod.status?.phase === 'Pending' && !pod.spec?.nodeName) this.#waitingPods.push(pod)
-    } else if (resource === 'persistentvolumes') {
-      for (const { spec } of items as PersistentVolume[]) {
-        const path = (spec?.local ?? spec?.hostPath)?.path
-        if (path) this.#localFolders.set(podName(spec?.claimRef), path)
-      }
     } else if (resource === 'instances.ec2.amazonaws.com') {
       for (const { InstanceId, PrivateDnsName } of items as ReadObjects[typeof resource][])
         if (InstanceId && PrivateDnsName) this.#dnsNames.set(InstanceId, PrivateDnsName)
@@ -274,8 +267,7 @@ export class ClusterFacts implements ClusterContext {
 
   contextOf(
     node: string,
-  ): ClusterContext &
-    Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'localFolder' | 'waitingPods'> {
+  ): ClusterContext & Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'waitingPods'> {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,
@@ -284,8 +276,6 @@ export class ClusterFacts implements ClusterContext {
       events: this.#hasEvents ? this.#eventsOf(node) : null,
       podEvents: pod => this.#eventsOf(pod),
       ownerOfName: (namespace, pod) => this.owners.find(namespace, pod),
-      localFolder: (namespace, name) =>
-        this.#localFolders.get(podName({ namespace, name })) ?? null,
       waitingPods: this.#waitingPods,
       objects: resource => this.objects(resource),
       why: what => this.why(what),

@@ -2,6 +2,7 @@ import type { Incident } from '../incident.ts'
 import { afieldIncidents } from './afield.ts'
 import { blindIncidents } from './blind.ts'
 import { eventIncidents } from './by-events.ts'
+import { claimIncidents } from './claims.ts'
 import { componentIncidents } from './components.ts'
 import { deviceIncidents } from './devices.ts'
 import { firstRunIncidents } from './first-run.ts'
@@ -38,6 +39,7 @@ import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
 
 export const incidents: readonly Incident[] = [
+  ...claimIncidents,
   ...runtimeIncidents,
   ...podIncidents,
   ...hostIncidents,

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { WaiverNotice } from '#model/finding.ts'
 import type { GateVerdict } from '#model/gate.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import { defaults } from '#model/policy/defaults.ts'
 import { json } from '#report/formats/index.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
@@ -19,11 +19,10 @@ import { auditLive, labOf } from '#test/lab-audit.ts'
 import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { morningReport, quietReport, secondMorning } from '#test/report-builder.ts'
 import { withReference } from '#tools/policy-reference.ts'
-import { type FormatName, fileText, parsedFormats, schemasOf } from '#tools/schemas.ts'
+import { closedSchemas, type FormatName, fileText, openSchemas } from '#tools/schemas.ts'
 
-const program = parsedFormats()
-const published = schemasOf(true, program)
-const strict = schemasOf(false, program)
+const strict = closedSchemas()
+const published = openSchemas(strict)
 const errorsOf = (name: FormatName, schemas = strict) =>
   schemaErrors(schemas[name] as Record<string, unknown>)
 const sarifErrors = schemaErrors(schemaFile('sarif-2.1.0.json'))
@@ -45,7 +44,7 @@ it('docs/policy.md has every key as it is', () => {
 
 it('know every key of the policy', () => {
   const keys = Object.keys(published.policy.properties ?? {}).sort()
-  expect(keys).toEqual(Object.keys(defaultPolicy).sort())
+  expect(keys).toEqual(Object.keys(defaults).sort())
 })
 
 describe('what we write', () => {

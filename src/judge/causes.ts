@@ -425,8 +425,8 @@ function formOf({ id, variant, unit, message, mounts, above, limit, ...action }:
   const { isShort = false, rollsOut = false } = action
   const isSized = !isUnsizedDisk({ id, unit, ...action })
   return JSON.stringify([
-    ...[id, variant, unit, message, mounts, above, limit],
-    ...[isShort, rollsOut, isSized],
+    ...[id, variant, unit, message, above, limit],
+    ...[mounts !== undefined, isShort, rollsOut, isSized],
   ])
 }
 
@@ -442,12 +442,13 @@ function actionOf(actions: StepAction[]): StepAction {
   const sites = Map.groupBy(actions, ({ owner, place, source }) =>
     JSON.stringify([withoutPod(owner), place, source]),
   )
-  const { nodes: _, pods: __, lost, ...own } = withAmounts(actions)
+  const { nodes: _, pods: __, lost, mounts, ...own } = withAmounts(actions)
   const nodes = actions.every(one => one.nodes) ? actions.flatMap(one => one.nodes!) : []
   const pods = actions.flatMap(one => one.pods ?? [])
   const shared = {
     ...(nodes.length > 0 && { nodes: [...new Set(nodes)].slice(0, sampleSize) }),
     ...(pods.length > 0 && { pods: [...new Set(pods)].slice(0, mostLosses) }),
+    ...(mounts && { mounts: joinedMounts(actions) }),
     ...(lost && { lost: joinedLosses(actions.flatMap(one => one.lost ?? [])) }),
   }
   if (sites.size === 1) return { ...own, ...shared }
@@ -457,6 +458,13 @@ function actionOf(actions: StepAction[]): StepAction {
     return { owner, place, source, bytes, usdPerMonth, most }
   })
   return { ...action, ...shared, each }
+}
+
+/** Those of the first node come first. Of all, as many as one node has at most. */
+const joinedMounts = (actions: readonly StepAction[]) => {
+  const all = actions.map(({ mounts = [] }) => mounts)
+  const most = Math.max(...all.map(({ length }) => length))
+  return [...new Set(all.flat())].slice(0, most)
 }
 
 /** The pods of a workload have one owner. */

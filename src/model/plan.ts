@@ -393,8 +393,8 @@ export interface RemediationRun {
   why: string | null
   /** Checks that were skipped before nodes were changed, one sentence per cluster. Absent: none. */
   unasked?: string[]
-  /** UID of the namespace kube-system, by cluster name in the plan. The cluster's lease is named after the UID. Absent: an older version started the run. */
-  clusters?: Record<string, string>
+  /** UID of the namespace kube-system, by cluster name in the plan. The cluster's lease is named after the UID. */
+  clusters: Record<string, string>
   /** `cluster/node` of nodes that are not healthy after the rollback. Absent: none. */
   notBack?: string[]
   steps: StepEntry[]

@@ -342,6 +342,7 @@ describe('asked to go on', () => {
       plan,
       { ...approval, sealed: await sealedApproval(approval, made.outside.keys.approvals) },
       '2020-01-01T00:00:00Z',
+      {},
     )
     return { ...made, id }
   }
@@ -495,6 +496,7 @@ describe('asked to go on', () => {
       plan,
       { ...approval, sealed },
       approval.at,
+      {},
     )
     writeFileSync(join(bucket, 'highwater.yaml'), named.replace('[prod, ', '[stage, '))
     await outside.approvePolicy()
@@ -524,6 +526,7 @@ describe('asked to go on', () => {
       plan,
       { ...approval, sealed },
       approval.at,
+      {},
     )
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
       runs: [{ id: plan.id, nodes: { skipped: 1 } }],

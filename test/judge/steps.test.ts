@@ -230,6 +230,101 @@ it('looks at the rotation of the program that writes', () => {
   expect(commandOf('/var/log/agent', 'writer')).toContain('/var/log/agent*')
 })
 
+describe('what a program would read as an option', () => {
+  const inside = { container: 'app', path: '/', place: null }
+
+  it.each<StepAction>([
+    { id: 'look-on-node', place: '-x' },
+    { id: 'delete-pod-folder', folders: ['/var/lib/kubelet/pods/u', '-x'] },
+    { id: 'set-ephemeral-storage', owner, inside: { ...inside, place: '-x' } },
+    { id: 'set-ephemeral-storage', owner, inside: { ...inside, path: '-x' } },
+    { id: 'look-in-volume', owner: { ...owner, pod: '-x' }, place: '/data' },
+  ])('is in no command: %j', action => {
+    expect(commandsIn(stepsOf(finding, [action], on()))).toEqual([])
+  })
+
+  it.each(['-oProxyCommand=reboot', 'a b', 'a;reboot'])('is no name of a node: %s', name => {
+    const actions = [{ id: 'look-on-node' as const }, { id: 'drain' as const }]
+    for (const own of [machine, node])
+      expect(commandsIn(stepsOf(finding, actions, on({ node: { ...own, name } })))).toEqual([])
+  })
+})
+
+it('empties one log, and follows no link that a pod has put there', () => {
+  const emptying = (place: string) =>
+    commandsIn(
+      stepsOf(finding, [{ id: 'empty-log', place, variant: 'writer' }], on({ node: machine })),
+    ).join()
+  expect(emptying('/var/log/agent.log')).toBe(
+    "ssh ip-10-0-0-1 'sudo find /var/log -xdev -type f -path /var/log/agent.log -execdir truncate -s 0 {} +'",
+  )
+  // `find` would read them as patterns, of more than this log.
+  for (const place of ['/var/log/*', '/var/log/a?', '/var/log/[a-z]', '/etc/shadow'])
+    expect(emptying(place)).not.toContain('truncate')
+})
+
+it.each(['reboot', 'check-instance'] as const)(
+  'has no command of EC2 for a hybrid node, which has an id, too: %s',
+  id => {
+    const hybrid = { ...node, owner: 'hybrid' as const, instanceId: 'mi-0123456789abcdef0' }
+    const commands = commandsIn(stepsOf(finding, [{ id }], on({ node: hybrid })))
+    expect(commands).toHaveLength(1)
+    expect(commands[0]).toMatch(/^kubectl /)
+  },
+)
+
+it.each([
+  [undefined, true],
+  [{ pods: [], data: ['shop/cache'] }, true],
+  [{ pods: [], data: [] }, false],
+])('lets a drain delete data only where it may lose some: %j', (lost, isDeleting) => {
+  const steps = stepsOf(finding, [{ id: 'drain', ...(lost && { lost }) }], on({ node: machine }))
+  expect(commandsIn(steps).join(' ').includes('--delete-emptydir-data')).toBe(isDeleting)
+})
+
+it('ends each pod that it names, by a command of its own', () => {
+  const pods = ['checkout-7d', 'checkout-8e']
+  expect(commandsIn(stepsOf(finding, [{ id: 'restart-pod', owner, pods }], on()))).toEqual(
+    pods.map(pod => `kubectl --context prod delete pod -n shop ${pod}`),
+  )
+})
+
+it('shows why a container crashes: what it said before', () => {
+  expect(commandsIn(stepsOf(finding, [{ id: 'end-crash-loop', owner }], on()))).toEqual([
+    'kubectl --context prod logs -n shop checkout-7d -c app --previous --tail=50',
+  ])
+})
+
+it.each([
+  ['session', undefined, 2],
+  ['talos', undefined, 1],
+  ['talos', 'inodes', 0],
+] as const)('shows names of files as visible characters: by %s, %s', (shell, unit, lists) => {
+  const actions = [{ id: 'look-on-node' as const, ...(unit && { unit }) }]
+  const [command = ''] = commandsIn(stepsOf(finding, actions, on({ node: { ...node, shell } })))
+  expect(command.split('| cat -v')).toHaveLength(lists + 1)
+  // It counts no inodes.
+  expect(command.startsWith('talosctl ')).toBe(lists === 1)
+})
+
+it.each([
+  ['kind', undefined, "docker exec ip-10-0-0-1 sh -c 'journalctl -u kubelet -n 100'"],
+  ['k3d, which has no journal', 'k3s', 'docker logs --tail 100 ip-10-0-0-1'],
+] as const)('reads the journal of a container of %s', (_, distribution, command) => {
+  expect(commandsOn('read-journal', { ...machine, shell: 'docker', distribution })).toBe(command)
+})
+
+it('looks at another disk, by its quoted name', () => {
+  const looking = (place: string) =>
+    stepsOf(finding, [{ id: 'use-other-disk', place }], on({ node: { ...node, shell: 'docker' } }))
+  expect(commandsIn(looking('/dev/sdb'))).toEqual([
+    "docker exec ip-10-0-0-1 sh -c 'lsblk --fs /dev/sdb; df -h'",
+  ])
+  expect(commandsIn(looking('/dev/a;reboot')).join()).toContain(
+    String.raw`lsblk --fs '\''/dev/a;reboot'\''; df -h`,
+  )
+})
+
 describe.each(['k3s', 'rke2'] as const)('a node of %s', distribution => {
   it.each(['find-container', 'read-journal', 'import-sandbox', 'restart-kubelet'] as const)(
     'has its own tools for %s',

@@ -1,5 +1,6 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 
+import { gibibyte } from '#base/units.ts'
 import { reasonsWithoutNode } from '#facts/kubernetes/volume-events.ts'
 import { reportedRounds } from '#judge/compare/history/happenings.ts'
 import { runningSettings } from '#judge/drift/drift.ts'
@@ -30,6 +31,7 @@ import {
   type ImageGcPrediction,
   type NextStartPrediction,
   type NodeLedger,
+  type RankedPod,
   type Signal,
 } from '#model/prediction.ts'
 
@@ -53,8 +55,8 @@ export interface NodeExample {
   overRequested?: NodeSubject['overRequested']
   /** GiB by holder on its one disk of 100 GiB, all measured on the node. */
   held?: Partial<Record<DiskHolder, number>>
-  /** What pods hold, in the ledger. */
-  ofPods?: Pick<NodeLedger, 'parts' | 'namespaces'>
+  /** In place of parts of the ledger, as what pods hold. */
+  ofPods?: Partial<NodeLedger>
   volumes?: NodeLedger['volumes'] | undefined
   /** Why the volumes were not read. */
   volumesUnread?: string
@@ -89,7 +91,6 @@ export interface ContextExample extends NodeExample {
   objects?: { [Resource in keyof ReadObjects]?: readonly ReadObjects[Resource][] }
 }
 
-const gibibyte = 1024 ** 3
 /** When the node was read. */
 export const exampleTime = '2026-11-21T00:00:00Z'
 export const exampleCapacityBytes = 100 * gibibyte
@@ -124,6 +125,28 @@ export const soft = (
   gracePeriodMs: number,
   availableGib = 60,
 ): EvaluatedThreshold => ({ ...hard(signal, gib, availableGib), hard: false, gracePeriodMs })
+
+export const nodefs = (gib: number) => [hard('nodefs.available', gib)]
+
+/** Of a threshold whose signal was not observed. */
+export const unresolved = { resolved: null, met: null, margin: null }
+
+export const gc = (high: number, low = high - 5) => ({
+  enabled: high < 100,
+  highThresholdPercent: high,
+  lowThresholdPercent: low,
+})
+
+export const ranked = (name: string, rank: number, usage: number | null): RankedPod => ({
+  namespace: 'shop',
+  name,
+  rank,
+  qos: 'BestEffort',
+  priority: 0,
+  usage,
+  request: 0,
+  reason: 'uses more than it requests',
+})
 
 const defaultThresholds = [
   hard('memory.available', 1),
@@ -172,6 +195,9 @@ export function exampleContext({
         event => reasonsWithoutNode.has(event.reason) && podName(event.pod ?? undefined) === pod,
       ),
     ownerOfName: (namespace, pod) => owners.find(namespace, pod),
+    volumeDriver: name =>
+      objects?.persistentvolumes?.find(({ metadata }) => metadata?.name === name)?.spec?.csi
+        ?.driver ?? null,
     waitingPods: objects?.pods ?? [],
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

@@ -233,7 +233,6 @@ export const idleImage = (name: string, size: number): RawObject => ({
 
 /** A snapshot file, gone after the test. */
 export function snapshotOf(nodes: readonly NodeRecord[], ...others: object[]): string {
-  const path = join(temporaryFolder(), 'snapshot.ndjson')
   const header = {
     kind: 'Snapshot',
     schema: 'highwater.snapshot/1',
@@ -241,7 +240,12 @@ export function snapshotOf(nodes: readonly NodeRecord[], ...others: object[]): s
     account: '111122223333',
     region: 'eu-west-1',
   }
-  const lines = [header, { kind: 'Cluster', cluster: 'prod' }, ...nodes, ...others]
-  writeFileSync(path, lines.map(line => JSON.stringify(line)).join('\n'))
+  return snapshotWith([header, { kind: 'Cluster', cluster: 'prod' }, ...nodes, ...others])
+}
+
+/** The path of a snapshot. */
+export function snapshotWith(records: readonly object[]): string {
+  const path = join(temporaryFolder(), 'snapshot.ndjson')
+  writeFileSync(path, records.map(record => JSON.stringify(record)).join('\n'))
   return path
 }

@@ -1,4 +1,4 @@
-/** What a rule that needs its cluster says of one node. */
+/** The outcome of a rule on one node. */
 
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { contextOutcomes, FactsOfNodes } from '#judge/run/cohorts.ts'
@@ -36,3 +36,19 @@ export const outcomeFor = (
   rule.kind === 'node'
     ? outcomeOf(rule, exampleSubject(example), policy)
     : outcomeIn(rule, example, policy)
+
+export const state = (...of: Parameters<typeof outcomeFor>): Outcome['state'] =>
+  outcomeFor(...of).state
+
+/** Throws if the rule does not fail. */
+export function failingOf(...of: Parameters<typeof outcomeFor>) {
+  const outcome = outcomeFor(...of)
+  if (outcome.state !== 'fail') throw new Error(`not a failing but ${JSON.stringify(outcome)}`)
+  return outcome.failing
+}
+
+export const evidenceText = (...of: Parameters<typeof outcomeFor>): string =>
+  JSON.stringify(failingOf(...of).evidence)
+
+export const shownValue = (rule: NodeRule | ContextRule, example: ContextExample, what: string) =>
+  failingOf(rule, example).evidence.find(entry => entry.what === what)?.value

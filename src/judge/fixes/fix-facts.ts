@@ -19,7 +19,7 @@ import { unreadWords } from '#judge/drift/layers.ts'
 import type { Origin, Proposal } from '#judge/durable/durable.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { shorten } from '#judge/text.ts'
-import type { Family, Finding } from '#model/finding.ts'
+import type { Family, Finding, StepAction } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { companions } from './completion.ts'
 import type { StepNode } from './steps.ts'
@@ -341,6 +341,8 @@ export interface Wish extends Proposal {
 
 export interface Wishes {
   finding: Finding
+  nodes: readonly string[]
+  actions: readonly StepAction[] | null
   sizes: string[]
   /** The fix for most nodes comes first. */
   wishes: Wish[]
@@ -370,7 +372,7 @@ export function agreeOnFixes(findings: readonly Wishes[]): Wishes[] {
   for (const field of new Set(wishes.flatMap(({ config }) => Object.keys(config)))) {
     if (field === high || field === low) continue
     const own = wishes.filter(({ config }) => Object.hasOwn(config, field))
-    if (own.some(({ config }) => isRawObject(config[field]))) agreeOnMap(field, own)
+    if (own.some(({ config }) => isRawObject(config[field]))) agreeOnMap(field, own, ordered)
     else if (!dependsOnSize(field))
       for (const wish of own) wish.config = { ...wish.config, [field]: own[0]?.config[field] }
   }
@@ -412,25 +414,50 @@ export function withLowestImageGc(config: RawObject, all: readonly RawObject[]):
   return { ...config, [high]: lowest[high], [low]: lowest[low] }
 }
 
-/** Adds all changed entries to the running ones, as some places accept only a whole map. */
-function agreeOnMap(field: string, own: readonly Wish[]) {
+/** Adds all changed entries to the running ones, as some places accept only a whole map. Those that wait for room stay out of what does not wait. */
+function agreeOnMap(field: string, own: readonly Wish[], all: readonly Wishes[]) {
   const agreed = new Map<string, Map<string, unknown>>()
-  for (const wish of own) {
+  const changed = new Map(own.map(wish => [wish, changesOf(field, wish)]))
+  for (const [wish, changes] of changed) {
     const entries = agreed.get(instanceTypeFor(field, wish)) ?? new Map<string, unknown>()
     agreed.set(instanceTypeFor(field, wish), entries)
-    for (const [key, value] of changesOf(field, wish)) {
+    for (const [key, value] of changes) {
       const before = entries.get(key)
       if (before === undefined || (dependsOnSize(field) && amount(value) > amount(before)))
         entries.set(key, value)
     }
   }
-  for (const wish of own) {
-    const entries = Object.fromEntries(agreed.get(instanceTypeFor(field, wish)) ?? [])
-    wish.config = {
-      ...wish.config,
-      [field]: { ...runningMap(field, wish), ...mapOf(wish.config[field]), ...entries },
+  const keysOf = ({ wishes }: Wishes) =>
+    wishes.flatMap(wish => (changed.get(wish) ?? []).map(([key]) => key))
+  const late = all.filter(waitsForRoom)
+  for (const found of all) {
+    const others = late.includes(found) ? [] : late.filter(one => sharesNode(found, one))
+    const itsOwn = keysOf(found)
+    const waiting = others.flatMap(keysOf).filter(key => !itsOwn.includes(key))
+    for (const wish of found.wishes) {
+      if (!changed.has(wish)) continue
+      const entries = [...(agreed.get(instanceTypeFor(field, wish)) ?? [])]
+      wish.config = {
+        ...wish.config,
+        [field]: {
+          ...runningMap(field, wish),
+          ...mapOf(wish.config[field]),
+          ...Object.fromEntries(entries.filter(([key]) => !waiting.includes(key))),
+        },
+      }
     }
   }
+}
+
+/** Before there is room, a threshold of its fix evicts pods at once. */
+const waitsForRoom = ({ actions }: Wishes) =>
+  actions?.some(
+    ({ id, bytes, isShort }) => id === 'set-fields' && (bytes !== undefined || isShort === true),
+  ) === true
+
+function sharesNode(one: Wishes, other: Wishes) {
+  const nodes = new Set(other.nodes)
+  return one.nodes.some(node => nodes.has(node))
 }
 
 const instanceTypeFor = (field: string, { fact }: Wish) =>

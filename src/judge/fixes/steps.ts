@@ -135,7 +135,7 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
 }
 
-const ofVolumes: ReadonlySet<StepActionId> = new Set(['larger-disk', 'map-volume'])
+const ofVolumes: ReadonlySet<StepActionId> = new Set(['declare-size', 'larger-disk', 'map-volume'])
 
 function diskOf(
   { id, place, bytes, source }: StepAction,
@@ -156,7 +156,7 @@ function withSource(action: StepAction, disk: DiskSource | null): StepAction {
     ...action,
     source,
     ...(isPolicy && { variant: 'policy' as const }),
-    ...((mapping || isPolicy) && { rollsOut: true }),
+    ...((mapping || isPolicy) && action.id !== 'declare-size' && { rollsOut: true }),
   }
 }
 
@@ -757,6 +757,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
         : 'sudo logrotate -d /etc/logrotate.conf'
     }),
   ),
+  // The nodes that run keep their disk.
+  'declare-size': all('resize', on => [declaredDisk(on)], 'nothing'),
   'delete-place': all('free', sizesOn),
   'delete-pod': part('free', deletePods, 'pods'),
   'delete-pod-folder': all(
@@ -861,7 +863,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
           ['reads', aws('eks', 'describe-cluster', '--name', clusterWord(place.name))],
         ],
   ),
-  'pin-images': all('set', plan),
+  // A plan pins images that a rule names. Before another step, which images those are is only known to people.
+  'pin-images': all('set', on => (on.action.variant === 'first' ? [] : plan(on))),
   'provide-image': asking,
   'prune-dead-containers': all(
     'free',

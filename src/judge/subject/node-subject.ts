@@ -17,6 +17,7 @@ import {
   type NodeIdentity,
   type NodeInput,
   type ObjectsInput,
+  type PersistentVolume,
   promisedSources,
   ReadErrors,
   type ReadFailure,
@@ -182,6 +183,8 @@ export interface NodeContext extends ClusterContext {
   podEvents(pod: string): readonly NodeEvent[]
   /** The controller of a pod that is gone, by the name of the pod. Null: no controller with a pod in the cluster. */
   ownerOfName(namespace: string, pod: string): PodOwner | null
+  /** The CSI driver of a PersistentVolume. Null: it has none, or was not read. */
+  volumeDriver(volume: string): string | null
   /** Pending pods without a node. */
   waitingPods: readonly KubernetesPod[]
   /** The largest images of the node, with the days since which earlier readings show them unused. */
@@ -208,6 +211,7 @@ export class ClusterFacts implements ClusterContext {
   readonly #waitingPods: KubernetesPod[] = []
   readonly owners = new PodOwners()
   readonly #dnsNames = new Map<string, string>()
+  readonly #volumeDrivers = new Map<string, string>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
   /** The last results are kept, because all rules request the same node one after the other. */
@@ -230,6 +234,10 @@ export class ClusterFacts implements ClusterContext {
       this.owners.take(items as KubernetesPod[])
       for (const pod of items as KubernetesPod[])
         if (pod.status?.phase === 'Pending' && !pod.spec?.nodeName) this.#waitingPods.push(pod)
+    } else if (resource === 'persistentvolumes') {
+      for (const { metadata, spec } of items as PersistentVolume[]) {
+        this.#volumeDrivers.set(metadata?.name ?? '', spec?.csi?.driver ?? '')
+      }
     } else if (resource === 'instances.ec2.amazonaws.com') {
       for (const { InstanceId, PrivateDnsName } of items as ReadObjects[typeof resource][])
         if (InstanceId && PrivateDnsName) this.#dnsNames.set(InstanceId, PrivateDnsName)
@@ -267,7 +275,8 @@ export class ClusterFacts implements ClusterContext {
 
   contextOf(
     node: string,
-  ): ClusterContext & Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'waitingPods'> {
+  ): ClusterContext &
+    Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'volumeDriver' | 'waitingPods'> {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,
@@ -276,6 +285,7 @@ export class ClusterFacts implements ClusterContext {
       events: this.#hasEvents ? this.#eventsOf(node) : null,
       podEvents: pod => this.#eventsOf(pod),
       ownerOfName: (namespace, pod) => this.owners.find(namespace, pod),
+      volumeDriver: volume => this.#volumeDrivers.get(volume) || null,
       waitingPods: this.#waitingPods,
       objects: resource => this.objects(resource),
       why: what => this.why(what),

@@ -76,7 +76,7 @@ const headForm = z.strictObject({
     state: z.enum(runStates),
     why: text.nullable(),
     unasked: z.array(text).optional(),
-    clusters: z.record(text, text).optional(),
+    clusters: z.record(text, text),
     notBack: z.array(text).optional(),
   }),
 })
@@ -141,7 +141,7 @@ export class Journal {
     plan: Plan,
     approval: HeldApproval,
     startedAt: string,
-    clusters?: Record<string, string>,
+    clusters: Record<string, string>,
   ): Promise<RunHead> {
     await this.#store.write(this.#key('plan.json'), planText(plan), 'application/json')
     const approved = approval.sealed ?? approvalText(approval)
@@ -154,7 +154,7 @@ export class Journal {
       endedAt: null,
       state: 'running',
       why: null,
-      ...(clusters !== undefined && { clusters }),
+      clusters,
     }
     await this.noteRun(head)
     return head

@@ -222,24 +222,21 @@ const clustersOf = ({ steps }: Plan) => [...new Set(steps.map(({ cluster }) => c
 
 /**
  * The journal of a begun run contains the identities, so the run can continue or be rolled back while an API server is away.
- * @param known by the plan's cluster names; undefined: a new run, or one of an older version
- * @param isBegun a cluster without an identity is then named by its name
+ * @param known by the plan's cluster names; null: the run is new. A cluster that it lacks is named by its name
  * @throws OperatorError if a cluster's identity is unknown
  */
 export async function identitiesOf(
   plan: Plan,
-  known: Readonly<Record<string, string>> | undefined,
-  isBegun: boolean,
+  known: Readonly<Record<string, string>> | null,
   identityOf: (cluster: string) => Promise<string>,
 ): Promise<Record<string, string>> {
   const found = await pMap(
     clustersOf(plan),
     async (cluster): Promise<[string, string]> => {
-      if (known?.[cluster] !== undefined) return [cluster, known[cluster]]
+      if (known) return [cluster, known[cluster] ?? cluster]
       try {
         return [cluster, await identityOf(cluster)]
       } catch (error) {
-        if (isBegun) return [cluster, cluster]
         throw new OperatorError(
           `Which cluster ${cluster} is was not read, and so not whether another apply changes it: ${messageOf(error)}. Nothing was sent. It takes list on namespaces (highwater permissions --remediate)`,
           { isBadInput: false, cause: error },

@@ -292,7 +292,7 @@ async function withLeases(
   const { clock, identityOf } = effects
   const leases = new Map<string, Lease>()
   try {
-    const identities = await identitiesOf(plan, known?.clusters, known !== null, identityOf)
+    const identities = await identitiesOf(plan, known?.clusters ?? null, identityOf)
     const ttlMs = policy.leaseTtlMs
     const lease = { store, run: plan.id, holder, ttlMs, clock, signal: stop, onWait }
     await takeLeases(identities, leases, lease)

@@ -257,9 +257,11 @@ function firstEvicted(
   language: Language,
 ) {
   if (next?.threshold === null) return null
-  if (next !== null && disk === null) return { text: victims, note: '' }
+  const signal = disk?.threshold?.signal ?? next?.signal
+  if (signal && conditionOf(signal) !== 'DiskPressure') return { text: victims, note: '' }
   const isShared = ledger?.isShared ?? node.prediction.filesystems.layout === 'shared'
-  const holdsImages = isShared || disk?.filesystem === 'imagefs'
+  const holdsImages =
+    isShared || (disk ? disk.filesystem === 'imagefs' : signal?.startsWith('imagefs.') === true)
   const isNoneUnused =
     ledger?.freeable.unusedImageBytes === 0 || node.prediction.imageGC?.deletableBytes === 0
   if (!holdsImages || isNoneUnused) return { text: victims, note: '' }
@@ -269,7 +271,9 @@ function firstEvicted(
   // Under pressure, and in a round that failed, the kubelet has deleted them.
   if (unused === undefined && (hasLongPressure(node) || hasFailedRound(node)))
     return { text: victims, note: '' }
-  const amount = unused === undefined ? null : amountText(unused, language)
+  // Of inodes, the ledger's bytes say nothing.
+  const isOfBytes = disk !== null || next === null
+  const amount = unused === undefined || !isOfBytes ? null : amountText(unused, language)
   return { text: victims, note: language.words.picture.afterImages(amount) }
 }
 

@@ -197,7 +197,7 @@ function listedNames(names: string[], { all, list, steps }: Language['words']): 
 
 function neededText(bytes: number, mostBytes: number | undefined, language: Language): string {
   const text = amountText({ unit: 'bytes', low: bytes, high: mostBytes ?? bytes }, language)
-  return mostBytes === undefined ? text : language.words.steps.byNode(text)
+  return text === language.bytes(bytes) ? text : language.words.steps.byNode(text)
 }
 
 /** Those of all nodes. Null: there are none, or some have none. */

@@ -386,7 +386,7 @@ export const secondTryIncidents: readonly Incident[] = [
     steps: ['ask-owner'],
     words: [
       /evicted\s+here\s+before\s+with\s+up\s+to\s+18\.1\s+GiB/,
-      /write\s+the\s+18\.1\s+GiB\s+that\s+it\s+needs\s+into\s+a\s+volume/,
+      /write\s+what\s+it\s+needs,\s+at\s+least\s+18\.1\s+GiB,\s+into\s+a\s+volume/,
       /template\s+of\s+a\s+Job\s+cannot\s+change/,
       /larger\s+(?:disk|volume)/,
       /du -h -x -d 3/,

@@ -8,15 +8,8 @@ import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-regist
 import { memoryCgroupLeak } from '#judge/rules/kernel/memory-cgroup-leak.ts'
 import { oomBeforeEviction } from '#judge/rules/reservations/oom-before-eviction.ts'
 import { type ContextExample, exampleTime } from '#test/example.ts'
-import { outcomeFor } from '#test/rule-outcome.ts'
-import {
-  event,
-  evidenceText,
-  failingOf,
-  minutesAgo,
-  shortBefore135,
-  state,
-} from '#test/rules/events.ts'
+import { evidenceText, failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
+import { event, minutesAgo, shortBefore135 } from '#test/rules/events.ts'
 
 describe('times of events', () => {
   it.each([

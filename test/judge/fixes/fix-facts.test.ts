@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { FixFacts, shellOf, shellOfImage } from '#judge/fixes/fix-facts.ts'
+import {
+  agreeOnFixes,
+  FixFacts,
+  shellOf,
+  shellOfImage,
+  type Wishes,
+} from '#judge/fixes/fix-facts.ts'
 import { exampleSubject } from '#test/example.ts'
 
 it.each([
@@ -64,6 +70,21 @@ it.each([
   expect(node?.shellImage).toBe(isRun ? name : undefined)
 })
 
+it.each([
+  ['v1.34.1+k3s1', undefined, 'k3s'],
+  ['v1.34.1+rke2r1', undefined, 'rke2'],
+  ['v1.34.1', 'k3s://worker-1', 'k3s'],
+  ['v1.34.1', 'rke2://worker-1', 'rke2'],
+  ['v1.34.1', 'aws:///k3s', undefined],
+])('the distribution of %s with provider %s is %s', (kubeletVersion, providerID, expected) => {
+  const spec = { ...(providerID !== undefined && { providerID }) }
+  const subject = exampleSubject({ identity: { kubeletVersion }, node: { spec } })
+  const facts = new FixFacts()
+  facts.take(subject)
+  const node = facts.stepNode(subject.cluster, subject.identity.name, () => undefined)
+  expect(node?.distribution).toBe(expected)
+})
+
 describe('the instance of a node', () => {
   const [name, instanceId] = ['ip-10-0-1-12.ec2.internal', 'i-0a1b2c3d4e5f60718']
   const taken = (...names: string[]) => {
@@ -96,6 +117,16 @@ describe('the instance of a node', () => {
     expect(taken(name).stepNode(cluster, name, () => dnsName)).toMatchObject(none)
   })
 
+  it.each([
+    ['Bottlerocket', { amiFamily: 'Bottlerocket' }],
+    ['Windows', { operatingSystem: 'windows' }],
+  ] as const)('is not commanded by any shell of %s', (_, image) => {
+    const facts = new FixFacts()
+    facts.take(exampleSubject({ identity: { name, instanceId, ...image } }))
+    expect(facts.stepNode(cluster, name, () => name)?.shell).not.toBeNull()
+    expect(facts.stepNode(cluster, name, () => 'ip-10-0-1-21.ec2.internal')).toMatchObject(none)
+  })
+
   it('is not commanded where two nodes claim it', () => {
     const facts = taken(name, 'ip-10-0-1-21.ec2.internal')
     expect(facts.stepNode(cluster, name, () => undefined)).toMatchObject(none)
@@ -105,5 +136,40 @@ describe('the instance of a node', () => {
     const facts = taken(name)
     facts.take({ ...exampleSubject({ identity: { name, instanceId } }), cluster: 'other' })
     expect(facts.stepNode(cluster, name, () => undefined)).toMatchObject({ instanceId })
+  })
+})
+
+describe('thresholds of several findings', () => {
+  const hard = { 'nodefs.available': '1Gi', 'imagefs.available': '1Gi' }
+  const finding = (nodes: string[], entries: Record<string, string>, bytes?: number) =>
+    ({
+      ...{ finding: { family: 'eviction' }, nodes, sizes: [] },
+      actions: [{ id: 'set-fields', ...(bytes !== undefined && { bytes }) }],
+      wishes: [
+        {
+          config: { evictionHard: { ...hard, ...entries } },
+          fact: { running: { evictionHard: hard } },
+        },
+      ],
+    }) as unknown as Wishes
+  const late = finding(['a'], { 'imagefs.available': '5%' }, 13_000_000)
+  const hardOf = (own: Wishes) => agreeOnFixes([own, late])[0]?.wishes[0]?.config.evictionHard
+  const inodes = { 'nodefs.inodesFree': '5%' }
+
+  it('are set together', () => {
+    expect(hardOf(finding(['b'], inodes))).toEqual({
+      ...hard,
+      ...inodes,
+      'imagefs.available': '5%',
+    })
+    expect(agreeOnFixes([finding(['a'], inodes), late])[1]?.wishes[0]?.config.evictionHard).toEqual(
+      { ...{ ...hard, ...inodes, 'imagefs.available': '5%' } },
+    )
+  })
+
+  it('are apart where one of them evicts at once on the same node', () => {
+    expect(hardOf(finding(['a', 'b'], inodes))).toEqual({ ...hard, ...inodes })
+    const own = { ...inodes, 'imagefs.available': '5%' }
+    expect(hardOf(finding(['a'], own))).toEqual({ ...hard, ...own })
   })
 })

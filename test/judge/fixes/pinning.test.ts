@@ -16,6 +16,15 @@ const foundOn = (
     wishes: [{ config, fact: null, declaration: null }],
   }) as unknown as Found
 
+const withRunning = (found: Found, imageGCHighThresholdPercent: number): Found =>
+  ({
+    ...found,
+    wishes: found.wishes.map(wish => ({
+      ...wish,
+      fact: { running: { imageGCHighThresholdPercent } },
+    })),
+  }) as unknown as Found
+
 /** A cluster in which an image has to be imported again. */
 const judged = (own: Found) =>
   withPinnedFirst([foundOn('a', [{ id: 'import-image' }], { severity: 'high' }), own])[1]!
@@ -41,6 +50,21 @@ it.each<[string, Found, string[]]>([
     ['pin-images', 'larger-disk'],
   ],
   [
+    'the same by the runtime',
+    foundOn('a', [{ id: 'prune-by-runtime' }, { id: 'larger-disk' }]),
+    ['pin-images', 'larger-disk'],
+  ],
+  [
+    'a disk that is nearly full: the field is set after that, too',
+    foundOn('a', null, { severity: 'high', config: lower }),
+    ['pin-images', 'set-fields'],
+  ],
+  [
+    'image GC that starts earlier than it runs, and later than by default',
+    withRunning(foundOn('a', null, { config: { imageGCHighThresholdPercent: 88 } }), 95),
+    ['pin-images'],
+  ],
+  [
     'an age of images',
     foundOn('a', null, { config: { imageMaximumGCAge: '168h' } }),
     ['pin-images'],
@@ -54,6 +78,10 @@ it.each<[string, Found]>([
   [
     'image GC that starts later',
     foundOn('a', null, { config: { imageGCHighThresholdPercent: 90 } }),
+  ],
+  [
+    'image GC that starts later than it runs, and earlier than by default',
+    withRunning(foundOn('a', null, { config: { imageGCHighThresholdPercent: 80 } }), 70),
   ],
   ['another field', foundOn('a', null, { config: { serializeImagePulls: false } })],
 ])('leaves alone %s', (_, found) => {

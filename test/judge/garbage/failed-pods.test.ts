@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { failings, hours, pod, pods } from '#test/rules/cluster-gc.ts'
+import { hoursBefore } from '#test/example-cluster.ts'
+import { failings, pod, pods } from '#test/rules/cluster-garbage.ts'
 
 describe('failed-pods and evicted-pods', () => {
   it.each([
@@ -8,7 +9,7 @@ describe('failed-pods and evicted-pods', () => {
     ['that its node’s shutdown ended', pod({ reason: 'Terminated' }), [0, 1]],
     ['that succeeded', pod({ phase: 'Succeeded' }), [0, 0]],
     ['that is going', pod({ isBeingDeleted: true }), [0, 0]],
-    ['that failed a moment too late', pod({ finishedMs: hours(24) + 1 }), [0, 0]],
+    ['that failed a moment too late', pod({ finishedMs: hoursBefore(24) + 1 }), [0, 0]],
     ['that never ran and was made long ago', pod({ finishedMs: null }), [1, 0]],
   ])('of a pod %s', (_, given, [failed, evicted]) => {
     expect(failings('failed-pods', pods(given))).toHaveLength(failed ?? 0)

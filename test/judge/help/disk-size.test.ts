@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import {
   largerVolume,
   volumeForRequests,
@@ -8,21 +9,19 @@ import {
 } from '#judge/help/disk-size.ts'
 import type { FilesystemLedger, HolderPart, LedgerLine } from '#model/prediction.ts'
 
-const GiB = 1024 ** 3
-
 const lineOf = (holder: LedgerLine['holder'], gib: number): LedgerLine => ({
-  ...{ holder, bytes: gib * GiB, lowBytes: gib * GiB, highBytes: gib * GiB },
+  ...{ holder, bytes: gib * gibibyte, lowBytes: gib * gibibyte, highBytes: gib * gibibyte },
   ...{ inodes: null, source: 'du' },
 })
 
 const disk = (capacityGib: number, lines: LedgerLine[]): FilesystemLedger => ({
-  ...{ filesystem: 'nodefs', capacityBytes: capacityGib * GiB, usedInodes: null, lines },
+  ...{ filesystem: 'nodefs', capacityBytes: capacityGib * gibibyte, usedInodes: null, lines },
   usedBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
 })
 
 const image = (gib: number): HolderPart => ({
   ...{ holder: 'images-in-use', filesystem: 'nodefs', inodes: null, place: null },
-  ...{ lowBytes: gib * GiB, highBytes: gib * GiB },
+  ...{ lowBytes: gib * gibibyte, highBytes: gib * gibibyte },
   owner: { kind: 'image', reference: 'app:1', workloads: [], isInUse: true },
 })
 
@@ -40,7 +39,7 @@ const sizeOf = (
 describe('volumeOf', () => {
   const images = { ...disk(100, []), filesystem: 'imagefs' as const }
   const volumes = ['/dev/xvda', '/dev/xvdb'].map(device => ({
-    ...{ device, sizeBytes: 100 * GiB, volumeId: null, type: null, iops: null },
+    ...{ device, sizeBytes: 100 * gibibyte, volumeId: null, type: null, iops: null },
   }))
 
   it.each([
@@ -55,11 +54,11 @@ describe('volumeOf', () => {
 it('is written by kops for an InstanceGroup', () => {
   const group = { kind: 'InstanceGroup', namespace: null, name: 'nodes' } as const
   const kops = { owner: 'self-managed', instanceId: 'i-0a', group } as const
-  expect(largerVolume(kops, { bytes: 40 * GiB, place: '/dev/xvda' })).toEqual({
-    ...{ id: 'larger-disk', bytes: 40 * GiB, place: '/dev/xvda' },
+  expect(largerVolume(kops, { bytes: 40 * gibibyte, place: '/dev/xvda' })).toEqual({
+    ...{ id: 'larger-disk', bytes: 40 * gibibyte, place: '/dev/xvda' },
     source: 'kops edit instancegroup nodes (spec.rootVolume.size)',
   })
-  const images = largerVolume(kops, { bytes: 40 * GiB, place: '/dev/xvdb' })
+  const images = largerVolume(kops, { bytes: 40 * gibibyte, place: '/dev/xvdb' })
   expect(images.source).toBe('kops edit instancegroup nodes (spec.volumes)')
 })
 
@@ -72,10 +71,10 @@ describe('volumeForRequests', () => {
     { wanted: 30, share: 0.15, capacity: 20, allocatable: 12, volume: 50 },
   ])('of $wanted GiB is $volume GiB', ({ wanted, share, capacity, allocatable, volume }) => {
     const disk = {
-      ...{ capacityBytes: capacity * GiB, allocatableBytes: allocatable * GiB },
+      ...{ capacityBytes: capacity * gibibyte, allocatableBytes: allocatable * gibibyte },
       evictionShare: share,
     }
-    expect(volumeForRequests(wanted * GiB, disk)).toBe(volume * GiB)
+    expect(volumeForRequests(wanted * gibibyte, disk)).toBe(volume * gibibyte)
     const reserved = (1 - share) * capacity - allocatable
     expect((1 - share) * volume - reserved).toBeGreaterThanOrEqual(wanted)
   })
@@ -87,7 +86,7 @@ describe('volumeToWrite', () => {
   it('has room for what stays and one more pull, below the low threshold', () => {
     // (18 + 4) / 0.7 is 31.4 GiB.
     expect(sizeOf(full, { parts: [image(4)] })).toEqual({
-      ...{ bytes: 40 * GiB, place: '/dev/xvda' },
+      ...{ bytes: 40 * gibibyte, place: '/dev/xvda' },
       usdPerMonth: expect.closeTo(1.6),
     })
   })
@@ -103,14 +102,14 @@ describe('volumeToWrite', () => {
   })
 
   it('has room for what pods request and do not use yet', () => {
-    const group = { namespace: 'shop', owner: null, pods: 2, layerBytes: GiB, logBytes: 0 }
-    const use = { ...group, bytes: GiB, volumeBytes: 0, limitBytes: null }
+    const group = { namespace: 'shop', owner: null, pods: 2, layerBytes: gibibyte, logBytes: 0 }
+    const use = { ...group, bytes: gibibyte, volumeBytes: 0, limitBytes: null }
     const namespaces = [
-      { ...use, requestBytes: 8 * GiB },
+      { ...use, requestBytes: 8 * gibibyte },
       { ...use, requestBytes: null },
     ]
     // (18 + 4 + 7) / 0.7 is 41.4 GiB.
-    expect(sizeOf(full, { parts: [image(4)], namespaces })).toMatchObject({ bytes: 50 * GiB })
+    expect(sizeOf(full, { parts: [image(4)], namespaces })).toMatchObject({ bytes: 50 * gibibyte })
   })
 
   it.each([
@@ -118,7 +117,7 @@ describe('volumeToWrite', () => {
     ['no step for an instance store', 220, {}],
   ])('names %s', (_, capacityGib, wanted) => {
     const volume = (device: string, gib: number) => ({
-      ...{ device, sizeBytes: gib * GiB, volumeId: null, type: null, iops: null },
+      ...{ device, sizeBytes: gib * gibibyte, volumeId: null, type: null, iops: null },
     })
     const volumes = [volume('/dev/xvda', 8), volume('/dev/xvdb', 20)]
     const used = disk(capacityGib, [lineOf('images-in-use', 0.9 * capacityGib)])
@@ -128,13 +127,13 @@ describe('volumeToWrite', () => {
 
   it('is for the data volume of Bottlerocket, with its own low threshold', () => {
     expect(sizeOf(full, {}, 'Bottlerocket', 50)).toMatchObject({
-      ...{ bytes: 40 * GiB, place: '/dev/xvdb' },
+      ...{ bytes: 40 * gibibyte, place: '/dev/xvdb' },
     })
   })
 })
 
 it('joins the sizes of several nodes, also of those that are joined already', () => {
-  const size = (gib: number) => ({ bytes: gib * GiB, usdPerMonth: gib })
+  const size = (gib: number) => ({ bytes: gib * gibibyte, usdPerMonth: gib })
   const joined = withAmounts([
     { id: 'larger-disk', ...size(60) },
     { id: 'larger-disk', ...size(50), most: size(90) },

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
 import { diskReason, filesOfImages, reasonOf } from '#judge/help/holders.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
-import { GiB } from '#test/rules/filling-disk.ts'
 
 const part = (holder: DiskHolder, workload: string, gib: number): HolderPart => ({
-  ...{ holder, filesystem: 'nodefs', lowBytes: gib * GiB, highBytes: gib * GiB },
+  ...{ holder, filesystem: 'nodefs', lowBytes: gib * gibibyte, highBytes: gib * gibibyte },
   ...{ inodes: null, place: null },
   owner: {
     ...{ kind: 'container', container: 'app' },
@@ -17,9 +17,9 @@ const part = (holder: DiskHolder, workload: string, gib: number): HolderPart => 
 })
 
 const useOf = (gib: number, requestGib: number | null, owner: string | null): GroupDiskUse => ({
-  ...{ namespace: 'shop', owner, pods: 1, bytes: gib * GiB, layerBytes: gib * GiB },
+  ...{ namespace: 'shop', owner, pods: 1, bytes: gib * gibibyte, layerBytes: gib * gibibyte },
   ...{ logBytes: 0, volumeBytes: 0, limitBytes: null },
-  requestBytes: requestGib === null ? null : requestGib * GiB,
+  requestBytes: requestGib === null ? null : requestGib * gibibyte,
 })
 
 /** What holds the disk of 100 GiB, and by which pods. */
@@ -34,7 +34,7 @@ function reasonFor(
   const owners = [useOf(gib, request, 'Deployment api')]
   const ledger = { ...subject.ledger!, parts, owners, namespaces: [useOf(gib, request, null)] }
   const { cause, steps, fix, seen } = diskReason(
-    { ...subject, ledger, configuration },
+    { ...subject, ledger, configuration, ...(held.unread !== undefined && { host: null }) },
     'nodefs.available',
   )!
   const owner = cause.kind === 'holder' ? cause.owner : undefined
@@ -65,7 +65,7 @@ describe('the step of a second holder', () => {
   it('has the bytes of its own owner', () => {
     const parts = [part('writable-layers', 'api', 22), part('writable-layers', 'web', 18)]
     const found = actionsFor({ 'writable-layers': 40, system: 30 }, parts)
-    expect(found.map(({ id, owner, bytes = 0 }) => [id, owner, bytes / GiB])).toEqual([
+    expect(found.map(({ id, owner, bytes = 0 }) => [id, owner, bytes / gibibyte])).toEqual([
       ['set-ephemeral-storage', parts[0]!.owner, 22],
       ['set-ephemeral-storage', parts[1]!.owner, 18],
     ])
@@ -83,7 +83,7 @@ it('leaves to Docker what lies in its folder', () => {
     reasonOf(
       {
         ...{ kind: 'holder', holder, place, filesystem: 'nodefs', freedBy: 'nothing' },
-        ...{ owner: null, amount: { unit: 'bytes', low: 40 * GiB, high: 40 * GiB } },
+        ...{ owner: null, amount: { unit: 'bytes', low: 40 * gibibyte, high: 40 * gibibyte } },
       },
       { ...subject, node: { status: { nodeInfo: { containerRuntimeVersion: runtime } } } },
     ).steps.map(({ id }) => id)
@@ -105,8 +105,8 @@ it.each([
   const cause = {
     ...{ kind: 'holder' as const, holder: 'writable-layers' as const, place: null },
     ...{ filesystem: 'nodefs' as const, freedBy: 'pod-deletion' as const },
-    amount: { unit: 'bytes' as const, low: 40 * GiB, high: 40 * GiB },
-    ...{ owner: { kind: 'container' as const, ...bare }, largestBytes: gib * GiB },
+    amount: { unit: 'bytes' as const, low: 40 * gibibyte, high: 40 * gibibyte },
+    ...{ owner: { kind: 'container' as const, ...bare }, largestBytes: gib * gibibyte },
   }
   const pods = [{ metadata: { namespace: 'shop', name: 'api-1' } }]
   expect(podDeletion(cause, { ...exampleSubject({}), pods } as never)?.id).toBe(id)
@@ -120,12 +120,12 @@ it.each([
   (_, held, gib) => {
     const subject = exampleSubject({ held: { [held]: gib } })
     const [disk] = subject.ledger!.filesystems
-    const nodefs = { ...disk!, capacityBytes: 2 * GiB }
+    const nodefs = { ...disk!, capacityBytes: 2 * gibibyte }
     const imagefs = { ...disk!, filesystem: 'imagefs' as const, lines: [] }
     const ledger = { ...subject.ledger!, isShared: false, filesystems: [nodefs, imagefs] }
     expect(diskReason({ ...subject, ledger }, 'nodefs.available')).toMatchObject({
       cause: { kind: 'device', what: 'too-small' },
-      steps: [{ id: 'move-kubelet-root', bytes: 98 * GiB }],
+      steps: [{ id: 'move-kubelet-root', bytes: 98 * gibibyte }],
       seen: "the kubelet's folder is on a disk of 2.0 GiB; that of the images has 98.0 GiB free.",
     })
   },
@@ -161,7 +161,7 @@ describe('a pod without a controller', () => {
       steps: [
         { id: 'end-pod', message: 'cross' },
         { id: 'larger-disk' },
-        { id: 'set-ephemeral-storage', bytes: 40 * GiB },
+        { id: 'set-ephemeral-storage', bytes: 40 * gibibyte },
       ],
     })
   })
@@ -190,7 +190,7 @@ it.each([
 ])('offers a larger disk first where a disk is small for %s', (_, size, gib, labels, steps) => {
   const subject = exampleSubject({ held: { 'pod-volumes': gib, images: 1 } })
   const [disk] = subject.ledger!.filesystems
-  const filesystems = [{ ...disk!, capacityBytes: size * GiB }]
+  const filesystems = [{ ...disk!, capacityBytes: size * gibibyte }]
   const own = part('pod-volumes', 'api', gib)
   const parts = [{ ...own, owner: { ...own.owner!, workload: null } } as HolderPart]
   const ledger = { ...subject.ledger!, parts, filesystems }
@@ -203,7 +203,7 @@ it.each([
   ['/var/lib/kubelet/pods', 'look-on-node'],
   ['/var/lib/kubelet/pods/4bd826ac', 'delete-pod-folder'],
 ])('of folders of pods in %s the first step is %s', (place, step) => {
-  const amount = { unit: 'bytes', low: GiB, high: GiB } as const
+  const amount = { unit: 'bytes', low: gibibyte, high: gibibyte } as const
   const reason = reasonOf(
     {
       ...{ kind: 'holder', holder: 'pod-folders', filesystem: 'nodefs', freedBy: 'nothing' },
@@ -220,7 +220,7 @@ it('names the largest folders of deleted pods', () => {
   const reason = reasonOf(
     {
       ...{ kind: 'holder', holder: 'orphaned-pods', filesystem: 'nodefs', freedBy: 'nothing' },
-      amount: { unit: 'bytes', low: 60 * GiB, high: 60 * GiB },
+      amount: { unit: 'bytes', low: 60 * gibibyte, high: 60 * gibibyte },
       ...{ owner: null, place: folders[0]! },
     },
     { ledger: { parts, filesystems: [], owners: [] }, identity: exampleSubject({}).identity },
@@ -286,12 +286,12 @@ describe('a holder of many owners', () => {
   it.each([
     ['about the same', [4, 5, 5, 6], null, ['spread-pods', 'larger-disk']],
     ['more than others', [1, 9, 9, 9], null, ['set-volume-limit']],
-    ['no more than it requests', [5, 5, 5, 5], 50 * GiB, ['set-fields']],
+    ['no more than it requests', [5, 5, 5, 5], 50 * gibibyte, ['set-fields']],
   ] as const)('spreads pods of which each holds %s', (_, gib, requestBytes, expected) => {
     const subject = exampleSubject({ held: { 'pod-volumes': 40 } })
     const owners = [10, ...gib].map((held, index) => ({
       ...{ namespace: 'shop', owner: `Deployment svc-${index}`, pods: index === 0 ? 2 : 1 },
-      ...{ bytes: held * GiB, volumeBytes: held * GiB, layerBytes: 0, logBytes: 0 },
+      ...{ bytes: held * gibibyte, volumeBytes: held * gibibyte, layerBytes: 0, logBytes: 0 },
       ...{ requestBytes, limitBytes: null },
     }))
     const parts = [10, 5, 5].map((held, index) => part('pod-volumes', `svc-${index}`, held))
@@ -329,7 +329,7 @@ it.each([
   const cause = {
     ...{ kind: 'holder' as const, holder, filesystem: 'nodefs' as const, place: null },
     ...{ freedBy: 'pod-deletion' as const, owner: part(holder, 'api', 1).owner },
-    amount: { unit, low: GiB, high: GiB },
+    amount: { unit, low: gibibyte, high: gibibyte },
   }
   const { identity } = exampleSubject({})
   const reason = reasonOf(cause, {
@@ -375,13 +375,19 @@ describe('pods that keep within their requests', () => {
 
 describe('memory', () => {
   const pods = [{ metadata: { namespace: 'shop', name: 'api' }, status: { phase: 'Running' } }]
-  const observed = { capacityBytes: 100 * GiB, availableBytes: GiB }
-  const reasonWith = (memory: { workingSetBytes: number; rssBytes?: number }, runtime = 0) => {
+  const observed = { capacityBytes: 100 * gibibyte, availableBytes: gibibyte }
+  const reasonWith = (
+    memory: { workingSetBytes: number; rssBytes?: number },
+    runtime = 0,
+    spec = {},
+  ) => {
     const summary = {
       node: { systemContainers: [{ name: 'runtime', memory: { workingSetBytes: runtime } }] },
       pods: [{ podRef: { namespace: 'shop', name: 'api' }, memory }],
     }
-    const { eviction, ...subject } = exampleSubject({ pods, summary })
+    const { eviction, ...subject } = exampleSubject({
+      ...{ pods: pods.map(pod => ({ ...pod, spec })), summary },
+    })
     const signals = { 'memory.available': { ...observed, time: null } }
     return memoryReason({ ...subject, eviction: { ...eviction!, signals } })
   }
@@ -391,8 +397,8 @@ describe('memory', () => {
     [48, null, 97],
     [49, 'containerd', 49],
   ])('of no pod, with %i GiB of the runtime: %s, %i GiB', (runtime, subject, gib) => {
-    const { cause, steps } = reasonWith({ workingSetBytes: 2 * GiB }, runtime * GiB)
-    expect(cause).toMatchObject({ event: 'memory-outside-pods', subject, bytes: gib * GiB })
+    const { cause, steps } = reasonWith({ workingSetBytes: 2 * gibibyte }, runtime * gibibyte)
+    expect(cause).toMatchObject({ event: 'memory-outside-pods', subject, bytes: gib * gibibyte })
     const first =
       subject === null ? { id: 'list-memory' } : { id: 'restart-daemon', place: subject }
     expect(steps).toEqual([first, { id: 'reboot' }])
@@ -400,9 +406,9 @@ describe('memory', () => {
 
   it('outside of pods, as little as on any node, wants a larger instance', () => {
     const { eviction, ...subject } = exampleSubject({ pods, summary: { pods: [] } })
-    const small = { capacityBytes: GiB, availableBytes: GiB / 20, time: null }
+    const small = { capacityBytes: gibibyte, availableBytes: gibibyte / 20, time: null }
     const signals = { 'memory.available': small }
-    const daemon = { name: 'kubelet', memory: { workingSetBytes: GiB / 2 + 1 } }
+    const daemon = { name: 'kubelet', memory: { workingSetBytes: gibibyte / 2 + 1 } }
     const summary = { node: { systemContainers: [daemon] }, pods: [] }
     const reason = memoryReason({ ...subject, summary, eviction: { ...eviction!, signals } })
     expect(reason.steps).toEqual([{ id: 'larger-instance' }])
@@ -413,19 +419,31 @@ describe('memory', () => {
     [10, false],
     [undefined, false],
     // The answer had no number there.
-    [-1 / GiB, false],
+    [-1 / gibibyte, false],
   ])('of a pod with %s GiB of its own, mostly cache: %s', (own, isCache) => {
-    const rssBytes = own === undefined ? {} : { rssBytes: own * GiB }
-    const { steps, seen } = reasonWith({ workingSetBytes: 30 * GiB, ...rssBytes })
-    expect(steps).toMatchObject([{ id: 'set-memory', bytes: 30 * GiB }])
+    const rssBytes = own === undefined ? {} : { rssBytes: own * gibibyte }
+    const { steps, seen } = reasonWith({ workingSetBytes: 30 * gibibyte, ...rssBytes })
+    expect(steps).toMatchObject([{ id: 'set-memory', bytes: 30 * gibibyte }])
     expect(seen?.includes('cache of files') ?? false).toBe(isCache)
+  })
+
+  it.each([
+    ['as much as it uses', [{ requests: { memory: '30Gi' } }], true],
+    ['a byte less', [{ requests: { memory: '32212254719' } }], false],
+    ['by its limit', [{ limits: { memory: '30Gi' }, requests: { cpu: '1' } }], true],
+    ['less than its limit', [{ limits: { memory: '30Gi' }, requests: { memory: '1Gi' } }], false],
+    ['in two containers', [{ requests: { memory: '20Gi' } }, { limits: { memory: '10Gi' } }], true],
+  ])('of a pod with 30 GiB that requests %s', (_, containers, isWithin) => {
+    const spec = { containers: containers.map(resources => ({ resources })) }
+    const { steps } = reasonWith({ workingSetBytes: 30 * gibibyte }, 0, spec)
+    expect(steps.map(({ variant }) => variant)).toEqual([isWithin ? 'requested' : undefined])
   })
 
   it.each([
     [24, 'world'],
     [25, 'setting'],
   ])('of a pod with %i of 99 GiB, the rest of no pod: a %s', (gib, kind) => {
-    expect(reasonWith({ workingSetBytes: gib * GiB }).cause.kind).toBe(kind)
+    expect(reasonWith({ workingSetBytes: gib * gibibyte }).cause.kind).toBe(kind)
   })
 })
 
@@ -442,7 +460,7 @@ it('names the pods of a workload that hold much, each for a command of its own',
       filesystem: 'nodefs' as const,
     },
     ...{ freedBy: 'pod-deletion' as const, owner: parts[0]!.owner, place: null },
-    amount: { unit: 'bytes' as const, low: 54 * GiB, high: 54 * GiB },
+    amount: { unit: 'bytes' as const, low: 54 * gibibyte, high: 54 * gibibyte },
   }
   const logs = parts.map(one => ({ ...one, holder: 'container-logs' as const }))
   const { identity } = exampleSubject({})
@@ -462,7 +480,7 @@ it.each([
   const cause = {
     ...{ kind: 'holder' as const, holder, filesystem: 'nodefs' as const, place: null, owner },
     ...{ freedBy: 'pod-deletion' as const },
-    amount: { unit: 'bytes' as const, low: GiB, high: GiB },
+    amount: { unit: 'bytes' as const, low: gibibyte, high: gibibyte },
   }
   const ownerReferences = [{ kind, name: 'a', controller: true }]
   const metadata = { namespace: 'shop', name: 'api-1', ownerReferences }
@@ -491,17 +509,14 @@ it.each([
 })
 
 it.each([
-  [{ missed: 0 }, [], ['look-under-mounts']],
-  [{ missed: 1 }, [], ['look-on-node', 'look-under-mounts']],
-  [
-    { missed: 0 },
-    [{ what: 'other folders', why: 'not all of them were measured' }],
-    ['look-on-node', 'look-under-mounts'],
-  ],
-])('looks for folders first where not all were measured: %j %j', (diskUse, unread, steps) => {
-  const subject = exampleSubject({ held: { 'not-explained': 40 } })
-  const reason = diskReason({ ...subject, host: { diskUse, unread } }, 'nodefs.available')
-  expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
+  [undefined, 'not-asked', ['read-on-node']],
+  // The same measurement again would not get through.
+  [{ missed: 1 }, 'unmeasured', ['look-on-node']],
+])('has measured what no measurement reached: %j', (diskUse, reason, steps) => {
+  const subject = exampleSubject({ held: { unread: 40 }, identity: { instanceId: 'i-0a1b' } })
+  const found = diskReason({ ...subject, host: { diskUse } }, 'nodefs.available')
+  expect(found).toMatchObject({ cause: { kind: 'unread', reason } })
+  expect(found?.steps.map(({ id }) => id)).toEqual(steps)
 })
 
 it('ends the crash loop of a pod before what it wrote is deleted', () => {
@@ -510,9 +525,9 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
   const subject = exampleSubject({ held: { 'host-path': 60 } })
   const ledger = { ...subject.ledger!, parts: [held] }
   const { namespace, pod: name } = owner as { namespace: string; pod: string }
-  const stepsIn = (reason: string) => {
+  const stepsIn = (reason: string, container = 'app') => {
     const terminated = { reason: 'Error', exitCode: 134 }
-    const status = { name: 'app', restartCount: 480, state: { waiting: { reason } } }
+    const status = { name: container, restartCount: 480, state: { waiting: { reason } } }
     const pods = [
       {
         metadata: { namespace, name },
@@ -527,6 +542,40 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
     seen: 'Container app crash-loops: 480 restarts, last exit Error (exit code 134).',
   })
   expect(stepsIn('ImagePullBackOff').first?.id).not.toBe('end-crash-loop')
+  expect(stepsIn('CrashLoopBackOff', 'sidecar').first?.id).not.toBe('end-crash-loop')
+})
+
+it.each<
+  [string, { gib?: number; isUsed?: boolean; claimGib?: number; identity?: object }, boolean]
+>([
+  ['twice as large', {}, true],
+  ['smaller', { gib: 199 }, false],
+  ['of which nobody knows whether it is used', { isUsed: undefined }, false],
+  ['of a claim', { claimGib: 200 }, false],
+  ['of an instance', { identity: { instanceId: 'i-0a1b' } }, false],
+  ['of a hybrid node', { identity: { instanceId: 'mi-0a1b', owner: 'hybrid' } }, true],
+])('names another disk of the node before a larger one: %s', (_, given, isNamed) => {
+  const { gib = 200, claimGib = 0, identity = { instanceId: null } } = given
+  const disk = {
+    name: 'sdb',
+    bytes: gib * gibibyte,
+    isUsed: 'isUsed' in given ? given.isUsed : false,
+  }
+  const subject = exampleSubject({
+    ...{ held: { 'images-in-use': 80 }, identity },
+    host: {
+      filesystems: [{ role: 'nodefs', device: '/dev/sda1' }],
+      diskUse: { folders: [], snapshots: [], missed: 0, devices: [disk] },
+    },
+    summary: {
+      pods: [{ volume: [{ pvcRef: { name: 'a' }, capacityBytes: claimGib * gibibyte }] }],
+    },
+  } as NodeExample)
+  const reason = diskReason(subject, 'nodefs.available')
+  expect(reason?.steps.map(({ id }) => id)).toEqual(
+    isNamed ? ['use-other-disk', 'larger-disk'] : ['larger-disk'],
+  )
+  expect(reason?.seen?.includes('/dev/sdb (200.0 GiB)') ?? false).toBe(isNamed)
 })
 
 it('has the checkpoints of containers deleted, and other folders of the kubelet looked at', () => {

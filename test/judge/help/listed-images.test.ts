@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { mebibyte } from '#base/units.ts'
 import { type ListedSubject, unusedImages } from '#judge/help/listed-images.ts'
 
-const mebibyte = 2 ** 20
 const app = (build: number) => `registry.example.com/app:${build}`
 const nodeWith = (names: string[]): ListedSubject['node'] =>
   ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
-import { failingOf } from '#test/rules/reservations.ts'
+import { failingOf } from '#test/rule-outcome.ts'
 
 describe('a reservation that would leave pods less than half of the memory', () => {
   const node = (memory: string) => ({ status: { capacity: { memory, cpu: '2' } } })

@@ -4,7 +4,7 @@ import type { NodeRule } from '#judge/rule.ts'
 import { softThresholdWithoutGrace } from '#judge/rules/eviction/soft-threshold-without-grace.ts'
 import { unreachableSoftThreshold } from '#judge/rules/eviction/unreachable-soft-threshold.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
-import { failingOf } from '#test/rules/eviction-settings.ts'
+import { failingOf } from '#test/rule-outcome.ts'
 
 it.each([
   ['shared', 25],

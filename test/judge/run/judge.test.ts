@@ -329,6 +329,21 @@ describe('aggregation', () => {
     for (const { cause } of findings) expect(cause).not.toHaveProperty('also')
   })
 
+  it('breaks the links that pods and writers of events may put there', () => {
+    const kinds = ['event', 'node', 'object', 'computed'] as const
+    const quoting = toy(function* () {
+      const link = 'see https://evil.example'
+      yield { consequence: link, seen: link, evidence: kinds.map(kind => line(kind, 'x', link)) }
+    })
+    const [finding] = judged([quoting], named(1)).findings
+    const broken = 'see https[:]//evil.example'
+    expect(finding).toMatchObject({ consequence: broken, seen: broken })
+    expect(finding?.evidence.map(({ value }) => value)).toEqual([
+      ...[broken, broken, broken],
+      'see https://evil.example',
+    ])
+  })
+
   it('takes reasons that differ only in the address of the node as one', () => {
     const record = (index: number) => ({
       configz: null,

@@ -209,6 +209,18 @@ describe('whoever may create events in one namespace', () => {
   })
 })
 
+it('knows the host name of an instance as EC2 says it', () => {
+  const facts = new ClusterFacts()
+  const resource = 'instances.ec2.amazonaws.com'
+  const items = [
+    { InstanceId: 'i-0a1b', PrivateDnsName: 'ip-10-0-1-12.ec2.internal' },
+    { InstanceId: 'i-0c2d', PrivateDnsName: '' },
+  ]
+  facts.takeObjects(objectsOf({ kind: 'Objects', cluster, resource, items }))
+  expect(facts.dnsNameOf('i-0a1b')).toBe('ip-10-0-1-12.ec2.internal')
+  expect(facts.dnsNameOf('i-0c2d')).toBeUndefined()
+})
+
 describe('a rule that needs its cluster', () => {
   const rule = contextRule({
     id: 'failing-gc',

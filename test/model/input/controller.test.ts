@@ -26,3 +26,12 @@ it.each([
 ])('is none whose kind or name are words: %j %j', (kind, name) => {
   expect(controllerOf(ownedBy(kind, name))).toBeNull()
 })
+
+it('is no owner that only keeps the pod from being collected', () => {
+  const { metadata } = ownedBy('StatefulSet', 'db')
+  const [owner] = metadata.ownerReferences
+  for (const controller of [false, undefined])
+    expect(
+      controllerOf({ metadata: { ...metadata, ownerReferences: [{ ...owner, controller }] } }),
+    ).toBeNull()
+})

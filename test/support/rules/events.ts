@@ -1,9 +1,7 @@
-/** What the tests of these rules share: events. */
+/** Events of an example, and the messages that the kubelet writes. */
 
-import type { ContextRule } from '#judge/rule.ts'
 import type { NodeEvent } from '#judge/subject/node-subject.ts'
-import { type ContextExample, exampleTime } from '#test/example.ts'
-import { outcomeFor } from '#test/rule-outcome.ts'
+import { exampleTime } from '#test/example.ts'
 
 export const minutesAgo = (minutes: number): string =>
   new Date(Date.parse(exampleTime) - minutes * 60_000).toISOString()
@@ -30,17 +28,6 @@ export function event({
   const pod = of === undefined ? null : { namespace, name, ...(uid !== undefined && { uid }) }
   return { pod, message, count, firstTime: minutesAgo(first), lastTime: minutesAgo(last), ...rest }
 }
-
-export const state = (rule: ContextRule, example: ContextExample) => outcomeFor(rule, example).state
-
-export function failingOf(rule: ContextRule, example: ContextExample) {
-  const outcome = outcomeFor(rule, example)
-  if (outcome.state !== 'fail') throw new Error(`not a failing but ${JSON.stringify(outcome)}`)
-  return outcome.failing
-}
-
-export const evidenceText = (rule: ContextRule, example: ContextExample) =>
-  JSON.stringify(failingOf(rule, example).evidence)
 
 export const shortBefore135 =
   'Failed to garbage collect required amount of images. Attempted to free 3435469701 bytes, but only found 1024 bytes eligible to free.'

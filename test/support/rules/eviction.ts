@@ -1,21 +1,7 @@
-/** What the tests of these rules share: eviction. */
+/** Eviction thresholds of an example, as configured. */
 
-import type { NodeRule } from '#judge/rule.ts'
-import { outcomeOf } from '#judge/run/outcome.ts'
-import { defaultPolicy } from '#model/policy.ts'
 import type { Signal } from '#model/prediction.ts'
-import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
-
-export const judge = (rule: NodeRule, example: NodeExample) =>
-  outcomeOf(rule, exampleSubject(example), defaultPolicy)
-
-export const state = (rule: NodeRule, example: NodeExample) => judge(rule, example).state
-
-export const failingOf = (rule: NodeRule, example: NodeExample) => {
-  const outcome = judge(rule, example)
-  if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
-  return outcome.failing
-}
+import { hard, type NodeExample, soft } from '#test/example.ts'
 
 export const upstream = {
   'memory.available': '100Mi',

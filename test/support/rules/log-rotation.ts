@@ -1,8 +1,4 @@
-/** What the tests of these rules share: log rotation. */
-
-export const MiB = 1024 ** 2
-
-export const GiB = 1024 ** 3
+/** Files of logrotate in an example. */
 
 export const app = '/etc/logrotate.d/app'
 

@@ -54,7 +54,7 @@ export const diskDiffersFromNodeClass = contextRule({
   titles,
   title: 'The disk of the node has another size than its nodegroup or node class declares',
   why: 'Either the filesystem was not grown to the size of its volume, or the node is older than the declaration. Percentages of thresholds stand for other amounts than planned.',
-  fix: 'Grow the partition and the filesystem (growpart, xfs_growfs), or replace the node.',
+  fix: 'Too small: grow the partition and the filesystem (growpart, xfs_growfs), or replace the node. Too large: declare its size, because a new node gets the declared one.',
   sources: [
     'EKS API reference, Nodegroup diskSize',
     'bottlerocket-os/bottlerocket README, Default Volumes',
@@ -101,10 +101,17 @@ export const diskDiffersFromNodeClass = contextRule({
     // The kubelet's files have a volume of their own.
     if (isOfOtherVolume(fact)) return
     const sizes = { declaredBytes: volume.sizeBytes, actualBytes: capacityBytes }
+    const place = dataDevice(fact)
+    const ownBytes = sizeOf(place, fact.volumes) ?? Math.ceil(capacityBytes / gibibyte) * gibibyte
     yield {
       ...(2 * capacityBytes < volume.sizeBytes && { severity: fact.isUsed ? 'high' : 'medium' }),
-      cause: deviceCause('differs', { device: dataDevice(fact), ...sizes }),
-      steps: [{ id: 'replace-node', place: dataDevice(fact) }],
+      cause: deviceCause('differs', { device: place, ...sizes }),
+      // A new node would have the smaller disk.
+      steps: [
+        capacityBytes > volume.sizeBytes
+          ? { id: 'declare-size', place, bytes: ownBytes }
+          : { id: 'replace-node', place },
+      ],
       consequence: `nodefs has ${bytes(capacityBytes)}, and ${volume.where} declares ${bytes(volume.sizeBytes)}.`,
       evidence: [
         bytesLine('declared', volume.where, volume.sizeBytes),

@@ -87,7 +87,8 @@ export const evictionDue = nodeRule({
     const raised = raisedThresholds(separate, subject)
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     const isIdle = isUnreported(separate, conditions)
-    const reason = reasonOf(separate, raised, subject, policy)
+    const found = reasonOf(separate, raised, subject, policy)
+    const reason = isIdle ? found : withoutOwnDeletion(found, subject)
     const waiting = waitingText(separate, subject)
     const powerless = isPowerless(separate, eviction)
     yield {
@@ -125,6 +126,15 @@ export const evictionDue = nodeRule({
     }
   },
 })
+
+/** Of what the kubelet deletes by itself now, a restart that makes it do so frees nothing more. */
+function withoutOwnDeletion<Found extends Pick<Failing, 'steps'>>(
+  found: Found,
+  subject: Satisfied<'eviction'>,
+): Found {
+  const others = found.steps?.filter(({ id }) => id !== 'prune-images') ?? []
+  return others.length > 0 && isReclaimEnough(subject) ? { ...found, steps: others } : found
+}
 
 /** Whether a disk is past a hard threshold, and the node says that there is no pressure. */
 const isUnreported = ([first]: readonly EvaluatedThreshold[], conditions: Record<string, string>) =>
@@ -299,8 +309,11 @@ const isReclaimEnough = ({ eviction, ledger }: Satisfied<'eviction'>): boolean =
     if (margin === null) return met === false
     const name = ledger?.isShared || signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
     const lines = (ledger && diskOf(ledger, name)?.lines) ?? []
-    const unused = lines.find(({ holder }) => holder === 'images-unused')?.lowBytes ?? 0
-    const freed = /^(?:node|image)fs\.available$/.test(signal) ? unused : 0
+    const unused = lines.find(({ holder }) => holder === 'images-unused')
+    const isOfDisk = ledger?.isShared === true || !signal.startsWith('containerfs.')
+    const unit = isOfDisk && conditionOf(signal) === 'DiskPressure' && signal.split('.')[1]
+    const inodes = unit === 'inodesFree' ? (unused?.inodes ?? 0) : 0
+    const freed = unit === 'available' ? (unused?.lowBytes ?? 0) : inodes
     const capacityBytes = eviction.signals[signal]?.capacityBytes ?? 0
     return margin + freed >= (amountOf(minReclaim, capacityBytes) ?? 0)
   })

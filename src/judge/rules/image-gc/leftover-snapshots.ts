@@ -1,5 +1,5 @@
 import { holders } from '#facts/holders.ts'
-import { unpackingOf } from '#facts/kubelet/unpacking.ts'
+import { isCrio, unpackingOf } from '#facts/kubelet/unpacking.ts'
 import {
   findHeld,
   type Held,
@@ -20,10 +20,10 @@ const much = { percent: 25, gib: 5 }
 /** Share of a disk that is used at most where there is much room. */
 const roomy = 0.6
 
-/** What is only inferred is seen before a node is replaced for it. */
-function seenFirstOf(steps: readonly StepAction[]): StepAction[] {
-  const others = steps.filter(({ id }) => id !== 'replace-node')
-  return others.length === 0 ? [{ id: 'look-on-node' }] : others
+/** Where there is room, what is only inferred is looked at: nothing shows that a release of the runtime is at fault. */
+function lookingSteps(steps: readonly StepAction[]): StepAction[] {
+  const reading = steps.filter(({ id }) => id === 'read-on-node')
+  return reading.length === 0 ? [{ id: 'look-on-node' }] : reading
 }
 
 const causeOf = (
@@ -52,7 +52,9 @@ export const leftoverSnapshots = nodeRule({
     'bottlerocket-os/bottlerocket#4825',
     'facts/kubelet/unpacking.ts',
   ],
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+  // Other runtimes keep their layers otherwise.
+  appliesTo: ({ identity, node }) =>
+    identity.operatingSystem === 'linux' && !isCrio(node.status?.nodeInfo?.containerRuntimeVersion),
 
   *judge(subject) {
     const { ledger, node } = subject
@@ -77,9 +79,12 @@ export const leftoverSnapshots = nodeRule({
       const reason = reasonOf(cause, subject)
       yield {
         title: titles.inferred,
-        severity: severityOf(held),
         ...reason,
-        ...(disk.usedBytes < roomy * disk.capacityBytes && { steps: seenFirstOf(reason.steps) }),
+        severity: severityOf(held),
+        ...(disk.usedBytes < roomy * disk.capacityBytes && {
+          steps: lookingSteps(reason.steps),
+          severity: severityOf(held) === 'high' ? 'medium' : 'low',
+        }),
         confidence,
         consequence,
         evidence: lines(...evidence, version),
@@ -100,7 +105,7 @@ function inferredLeftovers(held: Held, rest: LedgerLine, subject: NodeSubject) {
   const what = 'neither images nor running containers'
   return {
     confidence: doubts.length === 0 ? ('likely' as const) : ('possible' as const),
-    consequence: `At least ${heldAmountText(held)} are neither images nor layers of running containers: ${plural(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * unpacking.most)} at most. The rest is ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
+    consequence: `At least ${heldAmountText(held)} are neither images nor layers of running containers: ${plural(sizes.length, 'image')} of ${bytes(packed)} unpack to ${bytes(packed * unpacking.most)} at most. The rest is likely ${['leftover snapshots', ...doubts].join(', or ')}. Image garbage collection does not free it.`,
     evidence: [
       bytesLine('summary', `${filesystem} used`, usedBytes),
       bytesLine('node', `listed sizes of ${plural(sizes.length, 'image')}`, packed),

@@ -44,7 +44,8 @@ export const strandedDisk = nodeRule({
       const thresholds = subject.eviction.thresholds.filter(({ signal }) =>
         watching.includes(signal),
       )
-      if (thresholds.length === 0) continue
+      // A node that evicts has no room to give away.
+      if (thresholds.length === 0 || thresholds.some(({ met }) => met === true)) continue
       const capacity = subject.filesystems[filesystem]?.capacityBytes
       const most = highestThreshold(thresholds)
       if (!capacity || !most || thresholds.some(({ resolved }) => resolved === null)) {

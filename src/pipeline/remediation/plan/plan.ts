@@ -3,7 +3,14 @@
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { NodeIdentity, ReadMode, Selection } from '#model/input/record.ts'
+import type { Finding } from '#model/finding.ts'
+import {
+  type NodeIdentity,
+  type ReadMode,
+  type Selection,
+  selectsAllNodes,
+  selectsNode,
+} from '#model/input/record.ts'
 import {
   actsAtOnce,
   type Plan,
@@ -116,8 +123,10 @@ async function fixesOf(file: string, request: PlanRequest) {
       `No rule is called ${JSON.stringify(unknown.slice(0, 80))}. highwater explain lists them all`,
     )
   const proposals: NodeProposals = new Map()
-  const { document } = await savedAudit(file, {
+  // Whole clusters, as in a report: what another node shows decides too which fields are safe to set here.
+  const { document, nodes } = await savedAudit(file, {
     ...request,
+    selection: { ...request.selection, nodegroups: [], nodes: [] },
     onFound({ rule, finding, proposals: variants }) {
       if (rule.kind !== 'node') return
       const ofNodes = variants.flatMap(({ nodes, config }) =>
@@ -126,7 +135,15 @@ async function fixesOf(file: string, request: PlanRequest) {
       proposals.set(finding.id, new Map(ofNodes))
     },
   })
-  return chosenFixes(document.findings, request, proposals)
+  const selected = new Set(
+    nodes
+      .filter(({ identity }) => selectsNode(request.selection, identity))
+      .map(({ cluster, identity }) => stepKey({ cluster, node: identity.name })),
+  )
+  const isOfSelected = ({ cluster, nodes }: Finding) =>
+    selectsAllNodes(request.selection) ||
+    nodes.sample.some(node => selected.has(stepKey({ cluster, node })))
+  return chosenFixes(document.findings.filter(isOfSelected), request, proposals)
 }
 
 interface Fleet {

@@ -46,6 +46,23 @@ describe('what happened', () => {
     expect(found.map(({ status }) => status)).toEqual([undefined, 'True', undefined])
   })
 
+  it('of a node that was silent is its return, and a pressure that it still has', () => {
+    const back = { lastTransitionTime: '2026-11-20T03:11:30Z' }
+    const { record } = buildNode({})
+    const node = record.node as { status: Record<string, unknown> }
+    node.status.conditions = [
+      { type: 'DiskPressure', status: 'False', ...back },
+      { type: 'MemoryPressure', status: 'True', ...back },
+      { type: 'Ready', status: 'True', ...back },
+      { type: 'PIDPressure', status: 'False', lastTransitionTime: '2026-11-20T04:00:00Z' },
+    ]
+    expect(happeningsOf(inputOf(record), takenAt).map(({ message }) => message)).toEqual([
+      'MemoryPressure is True',
+      'Ready is True',
+      'PIDPressure is False',
+    ])
+  })
+
   it('includes evictions by the log of the kubelet, and the resource of their pass', () => {
     const line = (time: string, text: string) =>
       `2026-11-20T${time}+0000 n kubelet[9]: I1120 ${time} 9 eviction_manager.go:387] ${text}`

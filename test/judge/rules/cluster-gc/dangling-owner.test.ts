@@ -3,7 +3,7 @@ import { danglingOwner } from '#judge/rules/cluster-gc/dangling-owner.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, valueIn } from '#test/rules/cluster-gc-leftovers.ts'
+import { failings, valueIn } from '#test/rules/cluster-garbage.ts'
 
 const group = (hoursAgo: number): OwnerGarbage['dangling'][number] => ({
   ...{

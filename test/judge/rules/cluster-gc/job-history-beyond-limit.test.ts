@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { jobHistoryBeyondLimit } from '#judge/rules/cluster-gc/job-history-beyond-limit.ts'
 import type { CronJobGarbage } from '#model/cluster-garbage.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings } from '#test/rules/cluster-gc.ts'
+import { failings } from '#test/rules/cluster-garbage.ts'
 
 const cronJob = (limit: number, count: number): CronJobGarbage => ({
   namespace: 'batch',

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
+import { hoursBefore } from '#test/example-cluster.ts'
 import { jobExamples } from '#test/examples/job-without-ttl.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, hours, job, jobs } from '#test/rules/cluster-gc.ts'
+import { failings, job, jobs } from '#test/rules/cluster-garbage.ts'
 
 itJudgesExamples(jobWithoutTtl, jobExamples)
 
 describe('job-without-ttl', () => {
   it.each([
-    ['that finished exactly so long ago', job({ finishedMs: hours(24) }), true],
-    ['that finished a moment later', job({ finishedMs: hours(24) + 1 }), false],
+    ['that finished exactly so long ago', job({ finishedMs: hoursBefore(24) }), true],
+    ['that finished a moment later', job({ finishedMs: hoursBefore(24) + 1 }), false],
     ['with an unknown end', job({ finishedMs: null }), true],
     ['of a CronJob', job({ controller: { kind: 'CronJob', name: 'c' } }), false],
     [

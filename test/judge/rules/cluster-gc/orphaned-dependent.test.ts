@@ -3,7 +3,7 @@ import { orphanedDependent } from '#judge/rules/cluster-gc/orphaned-dependent.ts
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, hours } from '#test/rules/cluster-gc.ts'
+import { failings } from '#test/rules/cluster-garbage.ts'
 
 const none = { dangling: [], blocked: [] }
 
@@ -24,7 +24,7 @@ describe('orphaned-dependent', () => {
       namespace: 'shop',
       name,
       controllerKind: 'ReplicaSet',
-      createdMs: hours(900),
+      createdMs: hoursBefore(900),
       replicas,
     },
   })

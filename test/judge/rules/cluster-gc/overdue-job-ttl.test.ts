@@ -3,7 +3,7 @@ import { overdueJobTtl } from '#judge/rules/cluster-gc/overdue-job-ttl.ts'
 import type { FinishedJob } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, hours, job, jobs } from '#test/rules/cluster-gc.ts'
+import { failings, job, jobs } from '#test/rules/cluster-garbage.ts'
 
 const exampleJob = (expiresMs: number): FinishedJob => ({
   namespace: 'batch',
@@ -24,8 +24,8 @@ itJudgesExamples(overdueJobTtl, {
 
 describe('overdue-job-ttl', () => {
   it.each([
-    [hours(1), false],
-    [hours(1) - 1, true],
+    [hoursBefore(1), false],
+    [hoursBefore(1) - 1, true],
     [null, false],
   ])('a Job that was due at %s', (expiresMs, fails) => {
     expect(failings('overdue-job-ttl', jobs(job({ expiresMs })))).toHaveLength(fails ? 1 : 0)
@@ -34,16 +34,19 @@ describe('overdue-job-ttl', () => {
   it('says what holds one that is going', () => {
     const [found] = failings(
       'overdue-job-ttl',
-      jobs(job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['b/x', 'a/y'] })),
+      jobs(job({ expiresMs: hoursBefore(9), isBeingDeleted: true, finalizers: ['b/x', 'a/y'] })),
     )
     expect(found?.consequence).toMatchSnapshot()
   })
 
   it('says that most were never deleted', () => {
-    const overdue = ['a', 'b', 'c'].map(name => job({ name, expiresMs: hours(9) }))
+    const overdue = ['a', 'b', 'c'].map(name => job({ name, expiresMs: hoursBefore(9) }))
     const [found] = failings(
       'overdue-job-ttl',
-      jobs(...overdue, job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['x/y'] })),
+      jobs(
+        ...overdue,
+        job({ expiresMs: hoursBefore(9), isBeingDeleted: true, finalizers: ['x/y'] }),
+      ),
     )
     expect(found?.consequence).toMatchSnapshot()
   })

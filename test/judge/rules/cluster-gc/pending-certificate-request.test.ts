@@ -3,7 +3,7 @@ import { pendingCertificateRequest } from '#judge/rules/cluster-gc/pending-certi
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
 import { type ClusterExample, hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings } from '#test/rules/cluster-gc-leftovers.ts'
+import { failings } from '#test/rules/cluster-garbage.ts'
 
 /** A kubelet asks these for nothing but its own one certificate. Source: k8s.io/api/certificates/v1 KubeletServingSignerName, KubeAPIServerClientKubeletSignerName. */
 const kubeletServing = 'kubernetes.io/kubelet-serving'

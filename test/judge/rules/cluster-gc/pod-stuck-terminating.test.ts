@@ -3,7 +3,7 @@ import { podStuckTerminating } from '#judge/rules/cluster-gc/pod-stuck-terminati
 import type { HeldFinalizer, TerminatingPod } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, hours, pods } from '#test/rules/cluster-gc.ts'
+import { failings, pods } from '#test/rules/cluster-garbage.ts'
 
 const overdue = (hoursAgo: number): TerminatingPod => ({
   namespace: 'shop',
@@ -35,7 +35,7 @@ describe('pod-stuck-terminating', () => {
       name: 'p',
       controller: null,
       node: 'n',
-      sinceMs: hours(30),
+      sinceMs: hoursBefore(30),
       finalizers: [],
       nodeState: 'ready',
       isTakenByPodGc: false,
@@ -109,7 +109,7 @@ describe('pod-stuck-terminating', () => {
   it('leaves a pod alone that has not hung for long', () => {
     expect(
       failings('pod-stuck-terminating', {
-        pods: { ...pods().pods, terminating: [hanging({ sinceMs: hours(23) })] },
+        pods: { ...pods().pods, terminating: [hanging({ sinceMs: hoursBefore(23) })] },
       }),
     ).toEqual([])
   })

@@ -3,7 +3,7 @@ import { releasedVolume } from '#judge/rules/cluster-gc/released-volume.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { releasedVolumeExamples } from '#test/examples/released-volume.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, valueIn, volume, volumes } from '#test/rules/cluster-gc-leftovers.ts'
+import { failings, valueIn, volume, volumes } from '#test/rules/cluster-garbage.ts'
 
 itJudgesExamples(releasedVolume, releasedVolumeExamples)
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { stuckFinalizer } from '#judge/rules/cluster-gc/stuck-finalizer.ts'
 import type { HeldObject } from '#model/cluster-garbage.ts'
-import { defaultPolicy } from '#model/policy.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings } from '#test/rules/cluster-gc-leftovers.ts'
+import { failings } from '#test/rules/cluster-garbage.ts'
 
 const held = (hoursAgo: number): HeldObject => ({
   ...{
@@ -80,13 +79,9 @@ describe('stuck-finalizer', () => {
         state: 'control-plane',
       },
     ])
-    const alone = {
-      ...defaultPolicy,
-      clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds: ['finalizers' as const] },
-    }
     for (const more of [job, waiting]) {
       expect(failings('stuck-finalizer', more)).toEqual([])
-      expect(failings('stuck-finalizer', more, alone)).toHaveLength(1)
+      expect(failings('stuck-finalizer', more, { kinds: ['finalizers'] })).toHaveLength(1)
     }
   })
 

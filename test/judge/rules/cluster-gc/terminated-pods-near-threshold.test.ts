@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { terminatedPodsNearThreshold } from '#judge/rules/cluster-gc/terminated-pods-near-threshold.ts'
 import { failedPod, hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, pod } from '#test/rules/cluster-gc.ts'
+import { failings, pod } from '#test/rules/cluster-garbage.ts'
 
 const many = (count: number) => ({
   terminated: Array.from({ length: count }, (_, index) => ({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { unattachedDisk } from '#judge/rules/cluster-gc/unattached-disk.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, judged } from '#test/rules/cluster-gc-leftovers.ts'
+import { failings, judged } from '#test/rules/cluster-garbage.ts'
 
 const disk = (hoursAgo: number) => ({
   ...{ volumeId: 'vol-0123456789abcdef0', capacityBytes: 100 * 2 ** 30, volumeType: 'gp3' },

@@ -3,7 +3,7 @@ import { uncollectedCertificateRequest } from '#judge/rules/cluster-gc/uncollect
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, valueIn } from '#test/rules/cluster-gc-leftovers.ts'
+import { failings, valueIn } from '#test/rules/cluster-garbage.ts'
 
 const request = (overdue: string | null): CertificateRequest => ({
   ...{

@@ -3,7 +3,7 @@ import { unrenewedLease } from '#judge/rules/cluster-gc/unrenewed-lease.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, hours, judged } from '#test/rules/cluster-gc.ts'
+import { failings, judged } from '#test/rules/cluster-garbage.ts'
 
 const lease = (renewedHoursAgo: number): NodeLeaseGarbage => ({
   node: 'ip-10-0-1-2.ec2.internal',
@@ -21,7 +21,7 @@ describe('leases', () => {
   const lease = (more: Partial<NodeLeaseGarbage>): NodeLeaseGarbage => ({
     node: 'n',
     state: 'held',
-    renewedMs: hours(30),
+    renewedMs: hoursBefore(30),
     isExpired: true,
     ...more,
   })
@@ -41,10 +41,10 @@ describe('leases', () => {
   it('that were renewed lately are no garbage', () => {
     for (const state of ['held', 'leftover', 'collectable'] as const) {
       expect(
-        failings('leftover-lease', leases(lease({ state, renewedMs: hours(24) + 1 }))),
+        failings('leftover-lease', leases(lease({ state, renewedMs: hoursBefore(24) + 1 }))),
       ).toEqual([])
       expect(
-        failings('unrenewed-lease', leases(lease({ state, renewedMs: hours(24) + 1 }))),
+        failings('unrenewed-lease', leases(lease({ state, renewedMs: hoursBefore(24) + 1 }))),
       ).toEqual([])
     }
   })
@@ -75,8 +75,8 @@ describe('leases', () => {
       ['leftover-lease', 'unrenewed-lease'].map(
         id => judged(id, leases(lease({ state: 'unknown', renewedMs }))).outcome.state,
       )
-    expect(states(hours(24))).toEqual(['unknown', 'unknown'])
-    expect(states(hours(24) + 1)).toEqual(['unknown', 'pass'])
+    expect(states(hoursBefore(24))).toEqual(['unknown', 'unknown'])
+    expect(states(hoursBefore(24) + 1)).toEqual(['unknown', 'pass'])
   })
 
   it('name their nodes', () => {

@@ -4,7 +4,7 @@ import type { HeldFinalizer, HeldVolumeObject } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { heldVolumeExamples } from '#test/examples/volume-held-in-deletion.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, volumes } from '#test/rules/cluster-gc-leftovers.ts'
+import { failings, volumes } from '#test/rules/cluster-garbage.ts'
 
 itJudgesExamples(volumeHeldInDeletion, heldVolumeExamples)
 

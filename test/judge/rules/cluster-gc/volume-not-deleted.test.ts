@@ -3,7 +3,7 @@ import { volumeNotDeleted } from '#judge/rules/cluster-gc/volume-not-deleted.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { hoursBefore } from '#test/example-cluster.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failings, volume, volumes } from '#test/rules/cluster-gc-leftovers.ts'
+import { failings, volume, volumes } from '#test/rules/cluster-garbage.ts'
 
 const exampleVolume = (hoursAgo: number): ReleasedVolume => ({
   volume: 'pvc-91ac',

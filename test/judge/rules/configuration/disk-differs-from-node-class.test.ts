@@ -142,6 +142,17 @@ describe('disk-differs-from-node-class', () => {
     expect(outcomeIn(diskDiffersFromNodeClass, nodeClass(spec)).state).toBe(is)
   })
 
+  it.each([
+    ['118Gi', 'replace-node', undefined],
+    ['97Gi', 'declare-size', 100 * 2 ** 30],
+  ])('has a size of %s that is declared followed by %s', (size, id, bytes) => {
+    const spec = { blockDeviceMappings: [volume('/dev/xvda', size)] }
+    const outcome = outcomeIn(diskDiffersFromNodeClass, nodeClass(spec))
+    expect(outcome.state === 'fail' ? outcome.failing.steps : []).toEqual([
+      { id, place: '/dev/xvda', ...(bytes && { bytes }) },
+    ])
+  })
+
   it('reads the second volume of Bottlerocket', () => {
     const spec = { blockDeviceMappings: [volume('/dev/xvda', '4Gi'), volume('/dev/xvdb', '100Gi')] }
     const example = nodeClass(spec)

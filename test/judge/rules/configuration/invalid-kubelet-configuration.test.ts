@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { invalidKubeletConfiguration } from '#judge/rules/configuration/invalid-kubelet-configuration.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { judge } from '#test/rules/node.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
 
 const file = '/etc/kubernetes/kubelet/config.json'
 
@@ -46,28 +46,29 @@ describe('invalid-kubelet-configuration', () => {
   })
 
   it('is unknown, not passed, where the files were not read', () => {
-    expect(judge(invalidKubeletConfiguration, {})).toMatchSnapshot()
+    expect(outcomeFor(invalidKubeletConfiguration, {})).toMatchSnapshot()
   })
 
   it('passes files that the kubelet takes', () => {
-    expect(judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 40) }).state).toBe('pass')
+    expect(outcomeFor(invalidKubeletConfiguration, { nextStart: nextStart(50, 40) }).state).toBe(
+      'pass',
+    )
   })
 
   it('is unknown where something could still keep the kubelet from starting, and fails on what surely does', () => {
     const doubts = {
       nextStart: 'whether this kubelet version knows the feature gate Foo is not known',
     }
-    expect(judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 40), doubts })).toEqual({
-      state: 'unknown',
-      reason: doubts.nextStart,
-    })
     expect(
-      judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'refused'), doubts }),
+      outcomeFor(invalidKubeletConfiguration, { nextStart: nextStart(50, 40), doubts }),
+    ).toEqual({ state: 'unknown', reason: doubts.nextStart })
+    expect(
+      outcomeFor(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'refused'), doubts }),
     ).toMatchObject({ state: 'fail', failing: { confidence: 'likely' } })
   })
 
   it("gives the kubelet's own words and the files", () => {
-    const outcome = judge(invalidKubeletConfiguration, {
+    const outcome = outcomeFor(invalidKubeletConfiguration, {
       nextStart: nextStart(50, 50, 'first error', 'second error'),
     })
     expect(outcome).toMatchObject({
@@ -95,14 +96,16 @@ describe('invalid-kubelet-configuration', () => {
     [120, 130, undefined],
     [null, null, undefined],
   ])('for high %s and low %s proposes %j', (high, low, config) => {
-    const outcome = judge(invalidKubeletConfiguration, {
+    const outcome = outcomeFor(invalidKubeletConfiguration, {
       nextStart: nextStart(high, low, 'refused'),
     })
     expect(outcome.state === 'fail' && outcome.failing.fix?.config).toEqual(config)
   })
 
   it('names the refused values of the files as the cause', () => {
-    const outcome = judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'refused') })
+    const outcome = outcomeFor(invalidKubeletConfiguration, {
+      nextStart: nextStart(50, 50, 'refused'),
+    })
     expect(outcome).toMatchObject({
       failing: {
         seen: expect.stringContaining('ThresholdPercent 50 and imageGCLowThresholdPercent 50'),

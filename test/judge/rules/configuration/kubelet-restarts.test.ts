@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { kubeletRestarts } from '#judge/rules/configuration/kubelet-restarts.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event } from '#test/rules/events.ts'
 
 const starts = (count: number, ago: number | [number, number], message = 'Starting kubelet.') => ({
   events: [event({ reason: 'Starting', message, count, ago })],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { containerGcFlagsOffDefault } from '#judge/rules/container-gc/container-gc-flags-off-default.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/gc-thresholds.ts'
+import { state } from '#test/rule-outcome.ts'
 
 const host = (...args: string[]) => ({
   host: { kubelet: { commandLine: ['/usr/bin/kubelet', ...args] } },

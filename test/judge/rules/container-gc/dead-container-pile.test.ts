@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { deadContainerPile } from '#judge/rules/container-gc/dead-container-pile.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/gc-thresholds.ts'
+import { state } from '#test/rule-outcome.ts'
 
 const containers = (running: number, exited: number) => ({
   runtime: {

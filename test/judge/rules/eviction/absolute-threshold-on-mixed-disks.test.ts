@@ -1,20 +1,18 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import type { CohortRule } from '#judge/rule.ts'
 import { absoluteThresholdOnMixedDisks } from '#judge/rules/eviction/absolute-threshold-on-mixed-disks.ts'
 import { cohortOutcomes, FactsOfNodes } from '#judge/run/cohorts.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { gibibyte } from '#test/rules/eviction-settings.ts'
-
-const exampleGibibyte = 1024 ** 3
 
 const node = (gib: number): NodeExample => ({
   configuration: { evictionHard: { 'nodefs.available': '10Gi' } },
   thresholds: [hard('nodefs.available', 10)],
   filesystems: {
     nodefs: {
-      capacityBytes: gib * exampleGibibyte,
+      capacityBytes: gib * gibibyte,
       availableBytes: 0,
       usedPercent: 0,
       inodes: 1,

@@ -5,7 +5,7 @@ import { defaultPolicy } from '#model/policy.ts'
 import type { RankedPod, Ranking, Signal } from '#model/prediction.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/eviction-settings.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const ranked = (name: string, rank: number): RankedPod => ({
   namespace: 'kube-system',

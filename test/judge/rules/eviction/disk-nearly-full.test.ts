@@ -1,13 +1,11 @@
 import { expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { diskNearlyFull } from '#judge/rules/eviction/disk-nearly-full.ts'
 import type { NodeGrowth } from '#model/history.ts'
 import type { DiskHolder } from '#model/prediction.ts'
 import { hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { outcomeFor } from '#test/rule-outcome.ts'
-import { failingOf } from '#test/rules/events.ts'
-
-const gibibyte = 1024 ** 3
+import { failingOf, outcomeFor } from '#test/rule-outcome.ts'
 
 /** One disk of 100 GiB, watched at 10 GiB or by nothing. */
 function example(availableGib: number, held: Partial<Record<DiskHolder, number>>, watched = true) {

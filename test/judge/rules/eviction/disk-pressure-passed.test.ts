@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { diskPressurePassed } from '#judge/rules/eviction/disk-pressure-passed.ts'
 import type { HolderPart } from '#model/prediction.ts'
 import { exampleTime, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, GiB, state } from '#test/rules/filling-disk.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const refused = 'Pod was rejected: The node had condition: [DiskPressure]. '
 const low = 'The node was low on resource: ephemeral-storage. '
@@ -20,13 +21,13 @@ const evicted = (message: string, hoursAgo: number) => ({
 function example(gib: number, others: number, message = low, hoursAgo = 2): NodeExample {
   const part: HolderPart = {
     ...{ holder: 'writable-layers', filesystem: 'nodefs', inodes: null, place: null },
-    ...{ lowBytes: gib * GiB, highBytes: gib * GiB },
+    ...{ lowBytes: gib * gibibyte, highBytes: gib * gibibyte },
     owner: {
       ...{ kind: 'container', container: 'app' },
       ...{ namespace: 'zim', pod: 'metrics-1', workload: 'Deployment metrics' },
     },
   }
-  const bytes = (gib + others) * GiB
+  const bytes = (gib + others) * gibibyte
   const use = { bytes, layerBytes: bytes, logBytes: 0, volumeBytes: 0, pods: 2 }
   const group = { namespace: 'zim', owner: null, requestBytes: null, limitBytes: null, ...use }
   return {
@@ -74,7 +75,7 @@ it.each<[string, NodeExample, string]>([
 it('names the owner and what to set', () => {
   expect(failingOf(diskPressurePassed, example(16, 1))).toMatchObject({
     cause: { holder: 'writable-layers', owner: { namespace: 'zim', container: 'app' } },
-    steps: [{ id: 'set-ephemeral-storage', bytes: 16 * GiB }],
+    steps: [{ id: 'set-ephemeral-storage', bytes: 16 * gibibyte }],
   })
 })
 
@@ -123,21 +124,59 @@ it.each<[string, NodeExample, string]>([
   ['more than is left', nightJob(5, '6Gi'), 'high'],
   ['more than is left, two days ago', nightJob(5, '6Gi', 48), 'medium'],
   ['half of what is left', nightJob(11, '6Gi'), 'medium'],
+  ['a quarter of the disk, of which more is left', nightJob(60, '26Gi'), 'medium'],
   ['little of what is left', nightJob(13, '6Gi'), 'pass'],
   ['little of the disk', nightJob(4, '4Gi'), 'pass'],
 ])('evicted pods had written %s: %s', (_, given, expected) => {
   if (expected === 'pass') return expect(state(diskPressurePassed, given)).toBe('pass')
-  const failing = failingOf(diskPressurePassed, given)
+  const other = evicted(using('1Gi'), 0.5)
+  const failing = failingOf(diskPressurePassed, { ...given, pods: [...given.pods!, other] })
   expect(failing.severity ?? 'medium').toBe(expected)
-  expect(failing.seen).toContain('2 pods of Job zim/backup-1 were evicted')
+  expect(failing.seen).toMatch(
+    /^2 pods of Job zim\/backup-1 were evicted .* had written (?:6|26)\.0 GiB/,
+  )
   expect(failing.steps).toMatchObject([
-    { id: 'move-to-volume', variant: 'needed', bytes: 6 * GiB, owner: { container: 'app' } },
+    { id: 'move-to-volume', variant: 'needed', owner: { container: 'app' } },
   ])
 })
 
-it('names the evicted writer while DiskPressure is still reported', () => {
-  const given = { ...nightJob(5, '6Gi'), conditions: { DiskPressure: 'True' as const } }
-  expect(failingOf(diskPressurePassed, given)).toMatchObject({ severity: 'high' })
+it.each([
+  ['began with the eviction', 121, 'A pod was evicted that had written much of the disk'],
+  ['since an unknown time', undefined, 'A pod was evicted that had written much of the disk'],
+  [
+    'began long after it',
+    10,
+    'The node reports DiskPressure, and no threshold is met at this moment',
+  ],
+])('explains a pressure that is still reported by an evicted writer: %s', (_, minutes, title) => {
+  const { conditions, node } = under(minutes)
+  const given = { ...nightJob(5, '6Gi'), conditions, ...(node && { node }) }
+  expect(failingOf(diskPressurePassed, given)).toMatchObject({ title })
+})
+
+it.each([
+  ['29Gi', 'set-ephemeral-storage'],
+  ['31Gi', 'move-to-volume'],
+])('names who holds more: a container now has 30 GiB, an evicted one had %s', (used, step) => {
+  const { steps } = failingOf(diskPressurePassed, example(30, 1, using(used)))
+  expect(steps?.[0]?.id).toBe(step)
+})
+
+it('compares what containers wrote with the disk of images, where that has their layers', () => {
+  const { held: _, ...given } = nightJob(5, '6Gi')
+  const split = { layout: 'imagefs' as const }
+  const disk = (filesystem: 'nodefs' | 'imagefs', gib: number) => ({
+    ...{ filesystem, capacityBytes: gib * gibibyte, usedBytes: 0, usedInodes: null, lines: [] },
+  })
+  const stateOf = (imagefsGib: number) => {
+    const filesystems = [disk('nodefs', 20), disk('imagefs', imagefsGib)]
+    return state(diskPressurePassed, {
+      ...given,
+      ...{ filesystems: split, thresholds: [], ofPods: { filesystems, parts: [] } },
+    })
+  }
+  expect(stateOf(20)).toBe('fail')
+  expect(stateOf(100)).toBe('pass')
 })
 
 it.each([
@@ -149,6 +188,6 @@ it.each([
   if (is === 'fail')
     expect(failingOf(diskPressurePassed, given)).toMatchObject({
       title: 'A pod was evicted that had written much of the disk',
-      steps: [{ id: 'move-to-volume', owner: { container: 'app' }, bytes: 26 * GiB }],
+      steps: [{ id: 'move-to-volume', owner: { container: 'app' }, bytes: 26 * gibibyte }],
     })
 })

@@ -5,7 +5,7 @@ import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { exampleSubject, hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/eviction.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(evictionDue, {
   bad: { thresholds: [hard('nodefs.available', 10, 9)], conditions: { DiskPressure: 'True' } },
@@ -275,6 +275,28 @@ describe('unused images that the kubelet deletes before it evicts', () => {
     ['memory', { thresholds: [met, hard('memory.available', 2, 1)] }],
   ])('are not enough for %s', (_, more) => {
     expect(drainsWith(12, more)).toBe(true)
+  })
+
+  it.each([
+    [80, ['set-fields']],
+    [3, ['prune-images', 'set-fields', 'drain']],
+  ])('are deleted by no step of ours, if they are enough: %i Gi of inodes', (gi, ids) => {
+    const subject = exampleSubject({
+      thresholds: [hard('nodefs.inodesFree', 10, 5)],
+      conditions: { DiskPressure: 'True' },
+      held: { 'images-unused': 12 },
+      eviction: { nodeReclaim: ['containers', 'images'] },
+      configuration: {},
+    })
+    const [disk] = subject.ledger!.filesystems
+    const lines = disk!.lines.map(line => ({ ...line, inodes: gi * 2 ** 30 }))
+    const ledger = {
+      ...subject.ledger!,
+      filesystems: [{ ...disk!, usedInodes: 3.1 * 2 ** 30, lines }],
+    }
+    const outcome = outcomeOf(evictionDue, { ...subject, ledger }, defaultPolicy)
+    const steps = outcome.state === 'fail' ? outcome.failing.steps : []
+    expect(steps?.map(({ id }) => id)).toEqual(ids)
   })
 
   it('are on the filesystem of the signal', () => {

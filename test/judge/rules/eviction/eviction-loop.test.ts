@@ -9,8 +9,8 @@ import { manifestOf, podOf, podStatsOf as statsOf } from '#test/at-the-door.ts'
 import { evictionMessage } from '#test/eviction-messages.ts'
 import { calmEviction, exampleCapacityBytes, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { outcomeFor } from '#test/rule-outcome.ts'
-import { type EventValues, event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
+import { failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
+import { type EventValues, event, minutesAgo } from '#test/rules/events.ts'
 
 const evicted = (suffix: string, minute: number) => ({
   reason: 'Evicted',

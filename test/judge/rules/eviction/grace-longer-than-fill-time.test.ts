@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { graceLongerThanFillTime } from '#judge/rules/eviction/grace-longer-than-fill-time.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, GiB, state } from '#test/rules/filling-disk.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(graceLongerThanFillTime, {
   bad: { thresholds: [hard('nodefs.available', 10), soft('nodefs.available', 12, 600_000)] },
@@ -49,13 +50,13 @@ describe('grace-longer-than-fill-time', () => {
 
   it('takes no byte that float32 makes of a percentage for a second', () => {
     const between =
-      Math.trunc(100 * GiB * Math.fround(Math.fround(15) / 100)) -
-      Math.trunc(100 * GiB * Math.fround(Math.fround(10) / 100))
-    expect(between).not.toBe(5 * GiB)
+      Math.trunc(100 * gibibyte * Math.fround(Math.fround(15) / 100)) -
+      Math.trunc(100 * gibibyte * Math.fround(Math.fround(10) / 100))
+    expect(between).not.toBe(5 * gibibyte)
     const written = (threshold: EvaluatedThreshold, percentage: number) => ({
       ...threshold,
       value: `${percentage}%`,
-      resolved: Math.trunc(100 * GiB * Math.fround(Math.fround(percentage) / 100)),
+      resolved: Math.trunc(100 * gibibyte * Math.fround(Math.fround(percentage) / 100)),
     })
     const node = (ms: number) => ({
       thresholds: [written(soft('nodefs.available', 15, ms), 15), written(hardOne, 10)],

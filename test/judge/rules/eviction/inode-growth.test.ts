@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { inodeGrowth } from '#judge/rules/eviction/inode-growth.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
@@ -16,8 +17,6 @@ const inodes = (free: number): NodeExample => ({
 })
 
 itJudgesExamples(inodeGrowth, { bad: inodes(2_000_000), good: inodes(5_000_000) })
-
-const gibibyte = 1024 ** 3
 
 describe('inode-growth', () => {
   const used = (inodesFree: number | null, availableGib: number): NodeExample => ({

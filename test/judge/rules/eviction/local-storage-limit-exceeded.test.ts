@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { evictionLoop } from '#judge/rules/eviction/eviction-loop.ts'
 import { localStorageLimitExceeded } from '#judge/rules/eviction/local-storage-limit-exceeded.ts'
 import type { DiskHolder, HolderPart, LocalStorageEviction } from '#model/prediction.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, state } from '#test/rules/events.ts'
-
-const gibibyte = 1024 ** 3
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event } from '#test/rules/events.ts'
 
 itJudgesExamples(localStorageLimitExceeded, {
   bad: {

@@ -3,7 +3,8 @@ import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-thresho
 import { unwatchedImagefs } from '#judge/rules/eviction/unwatched-imagefs.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, judge, only, running, state, trio, upstream } from '#test/rules/eviction.ts'
+import { failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
+import { only, running, trio, upstream } from '#test/rules/eviction.ts'
 
 itJudgesExamples(lostDefaultThreshold, {
   bad: {
@@ -80,7 +81,7 @@ describe('lost-default-threshold', () => {
       ['imagefs.available'],
     ],
   ] as const)('%s', (_, example, layout, lost) => {
-    const outcome = judge(lostDefaultThreshold, { ...example, filesystems: { layout } })
+    const outcome = outcomeFor(lostDefaultThreshold, { ...example, filesystems: { layout } })
     const named =
       outcome.state === 'fail'
         ? outcome.failing.evidence.filter(({ value }) => value.startsWith('absent ('))
@@ -102,7 +103,9 @@ describe('lost-default-threshold', () => {
       expect(consequence).toMatch(/^Nothing watches imagefs\.available/)
       expect(consequence).toContain(said)
       expect(consequence.includes('imagefs.available can reach 0')).toBe(!isUnwatched)
-      expect(judge(unwatchedImagefs, example).state).toBe(isUnwatched ? 'fail' : 'notApplicable')
+      expect(outcomeFor(unwatchedImagefs, example).state).toBe(
+        isUnwatched ? 'fail' : 'notApplicable',
+      )
     },
   )
 

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { mebibyte } from '#base/units.ts'
 import { memoryThresholdTooSmall } from '#judge/rules/eviction/memory-threshold-too-small.ts'
 import { hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/eviction-settings.ts'
+import { state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(memoryThresholdTooSmall, {
-  bad: {
-    thresholds: [{ ...hard('memory.available', 1), value: '50Mi', resolved: 50 * 1024 ** 2 }],
-  },
+  bad: { thresholds: [{ ...hard('memory.available', 1), value: '50Mi', resolved: 50 * mebibyte }] },
   good: {
-    thresholds: [{ ...hard('memory.available', 1), value: '100Mi', resolved: 100 * 1024 ** 2 }],
+    thresholds: [{ ...hard('memory.available', 1), value: '100Mi', resolved: 100 * mebibyte }],
   },
 })
 
@@ -19,7 +18,6 @@ describe('memory-threshold-too-small', () => {
     value: 'x',
     resolved,
   })
-  const mebibyte = 1024 ** 2
 
   it.each([
     ['the default', [memory(100 * mebibyte)], 'pass'],

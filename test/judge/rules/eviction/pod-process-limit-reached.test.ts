@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { podProcessLimitReached } from '#judge/rules/eviction/pod-process-limit-reached.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/eviction-settings.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const podWith = (processes: number, podPidsLimit: number): NodeExample => ({
   configuration: { podPidsLimit },

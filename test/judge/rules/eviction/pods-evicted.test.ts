@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { podsEvicted } from '#judge/rules/eviction/pods-evicted.ts'
 import { hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event, minutesAgo } from '#test/rules/events.ts'
 
 const low = (resource: string, rest = '') =>
   `The node was low on resource: ${resource}. Threshold quantity: 2147483648, available: 1803240Ki. ${rest}`
@@ -109,22 +110,47 @@ describe('pods-evicted', () => {
     expect(state(podsEvicted, { pods, events: [] })).toBe(expected)
   })
 
-  it('leaves evicted pods of a full disk that are still there to disk-pressure-passed', () => {
-    const failed = (message: string) => ({
-      metadata: { namespace: 'shop', name: 'db-0', uid: 'u' },
-      status: {
-        ...{ phase: 'Failed', reason: 'Evicted', message },
-        conditions: [
-          { type: 'DisruptionTarget', status: 'True', lastTransitionTime: minutesAgo(9) },
-        ],
-      },
-    })
-    const ledger = { held: { 'images-in-use': 90 } }
-    expect(state(podsEvicted, { ...ledger, pods: [failed(full)], events: [] })).toBe('pass')
-    // Nothing explains it.
-    expect(state(podsEvicted, { pods: [failed(full)], events: [] })).toBe('fail')
-    expect(state(podsEvicted, { pods: [failed(usedBy('db', '3Gi', 'memory'))], events: [] })).toBe(
-      'fail',
-    )
+  const failed = (message: string, ago = 9) => ({
+    metadata: { namespace: 'shop', name: 'db-0', uid: 'u' },
+    status: {
+      ...{ phase: 'Failed', reason: 'Evicted', message },
+      conditions: [
+        { type: 'DisruptionTarget', status: 'True', lastTransitionTime: minutesAgo(ago) },
+      ],
+    },
+  })
+  const ledger = { held: { 'images-in-use': 90 } }
+
+  it.each<[string, Parameters<typeof state>[1], string]>([
+    ['a full disk', { ...ledger, pods: [failed(low('ephemeral-storage'))] }, 'pass'],
+    [
+      'what the pod had written',
+      { pods: [failed(usedBy('web', '30Gi', 'ephemeral-storage'))], held: { 'images-in-use': 1 } },
+      'pass',
+    ],
+    ['nothing', { pods: [failed(full)] }, 'fail'],
+    ['nothing for hours', { pods: [failed(full, 90)] }, 'fail'],
+    ['a full disk, and memory was short', { ...ledger, pods: [failed(low('memory'))] }, 'fail'],
+    ['nothing, and memory was short long ago', { pods: [failed(low('memory'), 90)] }, 'pass'],
+  ])('leaves pods that are still there to disk-pressure-passed: %s explains it', (_, given, is) => {
+    expect(state(podsEvicted, { ...given, events: [] })).toBe(is)
+  })
+
+  it('names pods that are gone, also if a full disk explains the others', () => {
+    const given = { ...ledger, pods: [failed(full)], events: [gone(full)] }
+    const { evidence } = failingOf(podsEvicted, given)
+    expect(evidence.map(({ what }) => what)).toEqual(['pod shop/web-5d9c8f7b6c-x2x4z'])
+  })
+
+  const tiny = { ofPods: { isShared: true }, imageGC: { highThresholdPercent: 89 } }
+
+  it.each<[string, string, object, boolean]>([
+    ['bytes', 'ephemeral-storage', tiny, true],
+    ['inodes, which no larger pull takes', 'inodes', tiny, false],
+    ['a disk of pods alone', 'ephemeral-storage', { ...tiny, ofPods: { isShared: false } }, false],
+    ['enough for a pull', 'ephemeral-storage', { imageGC: { highThresholdPercent: 87 } }, false],
+  ])('says how narrow the disk is between image GC and eviction: %s', (_, resource, given, is) => {
+    const { seen } = failingOf(podsEvicted, { ...given, events: [gone(low(resource))] })
+    expect(seen?.includes('less than one large pull takes')).toBe(is)
   })
 })

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { podsWithoutEphemeralRequestsFirst } from '#judge/rules/eviction/pods-without-ephemeral-requests-first.ts'
 import type { RankedPod } from '#model/prediction.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gibibyte, state } from '#test/rules/eviction-settings.ts'
-
-const exampleGibibyte = 1024 ** 3
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const pod = (name: string, rank: number, usage: number, request: number): RankedPod => ({
   namespace: 'shop',
@@ -23,10 +22,7 @@ const ranking = (request: number) => ({
     rankings: [
       {
         signal: 'nodefs.available' as const,
-        pods: [
-          pod('web-0', 0, 1_000, request),
-          pod('cache-0', 1, 9 * exampleGibibyte, 10 * exampleGibibyte),
-        ],
+        pods: [pod('web-0', 0, 1_000, request), pod('cache-0', 1, 9 * gibibyte, 10 * gibibyte)],
       },
     ],
   },

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { pressureStays } from '#judge/rules/eviction/pressure-stays.ts'
 import { type ContextExample, exampleCapacityBytes, exampleTime, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event } from '#test/rules/events.ts'
 
 /** The condition since so many minutes, and so many GiB above the threshold of 10 GiB. */
 const example = (minutes: number, margin: number, type = 'DiskPressure'): ContextExample => ({

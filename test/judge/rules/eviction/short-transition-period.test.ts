@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { shortTransitionPeriod } from '#judge/rules/eviction/short-transition-period.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, judge } from '#test/rules/eviction-settings.ts'
+import { failingOf, outcomeFor } from '#test/rule-outcome.ts'
 
 itJudgesExamples(shortTransitionPeriod, {
   bad: { configuration: { evictionPressureTransitionPeriod: '30s' } },
@@ -19,7 +19,7 @@ describe('short-transition-period', () => {
     ['0s', 'fail', 'high'],
     ['soon', 'unknown', ''],
   ] as const)('%s: %s %s', (evictionPressureTransitionPeriod, expected, severity) => {
-    const outcome = judge(shortTransitionPeriod, {
+    const outcome = outcomeFor(shortTransitionPeriod, {
       configuration: { evictionPressureTransitionPeriod },
     })
     expect(outcome.state).toBe(expected)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { softThresholdWithoutGrace } from '#judge/rules/eviction/soft-threshold-without-grace.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/eviction-settings.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const bad = {
   evictionSoft: { 'nodefs.available': '15Gi' },

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import { unreachableMinReclaim } from '#judge/rules/eviction/unreachable-min-reclaim.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { gibibyte, state } from '#test/rules/eviction-settings.ts'
-
-const exampleGibibyte = 1024 ** 3
+import { state } from '#test/rule-outcome.ts'
 
 const reclaim = (value: string) => ({
   configuration: { evictionMinimumReclaim: { 'nodefs.available': value } },
@@ -13,8 +12,8 @@ const reclaim = (value: string) => ({
   eviction: {
     signals: {
       'nodefs.available': {
-        availableBytes: 60 * exampleGibibyte,
-        capacityBytes: 100 * exampleGibibyte,
+        availableBytes: 60 * gibibyte,
+        capacityBytes: 100 * gibibyte,
         time: null,
       },
     },

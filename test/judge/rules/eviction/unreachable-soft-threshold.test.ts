@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { unreachableSoftThreshold } from '#judge/rules/eviction/unreachable-soft-threshold.ts'
-import { hard, soft } from '#test/example.ts'
+import { hard, soft, unresolved } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gibibyte, state, unresolved } from '#test/rules/eviction-settings.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(unreachableSoftThreshold, {
   bad: { thresholds: [hard('nodefs.available', 15), soft('nodefs.available', 10, 90_000)] },

@@ -7,7 +7,8 @@ import { inputOf } from '#test/at-the-door.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { buildNode, takenAt } from '#test/node-builder.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, only, running, state, trio, upstream } from '#test/rules/eviction.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { only, running, trio, upstream } from '#test/rules/eviction.ts'
 
 itJudgesExamples(unwatchedImagefs, {
   bad: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10)] },

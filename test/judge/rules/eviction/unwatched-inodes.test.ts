@@ -3,8 +3,7 @@ import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-thresho
 import { unwatchedInodes } from '#judge/rules/eviction/unwatched-inodes.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf } from '#test/rules/eviction.ts'
-import { state } from '#test/rules/eviction-settings.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(unwatchedInodes, {
   bad: {

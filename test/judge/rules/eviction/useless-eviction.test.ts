@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { uselessEviction } from '#judge/rules/eviction/useless-eviction.ts'
 import type { HolderPart, RankedPod, Ranking, Signal } from '#model/prediction.ts'
-import { hard, type NodeExample } from '#test/example.ts'
+import { hard, type NodeExample, ranked, unresolved } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, GiB, ranked, shownValue, state, unobserved } from '#test/rules/filling-disk.ts'
-
-const gibibyte = 1024 ** 3
+import { failingOf, shownValue, state } from '#test/rule-outcome.ts'
 
 const pod: RankedPod = {
   namespace: 'shop',
@@ -56,24 +55,28 @@ describe('useless-eviction', () => {
     thresholds: [{ ...hard(signal, 10, availableGib), minReclaim }],
     eviction: {
       signals: {
-        [signal]: { availableBytes: availableGib * GiB, capacityBytes: 100 * GiB, time: null },
+        [signal]: {
+          availableBytes: availableGib * gibibyte,
+          capacityBytes: 100 * gibibyte,
+          time: null,
+        },
       },
       rankings: [
         {
           signal,
           pods: podGib.map((gib, rank) =>
-            ranked(`p${rank}`, rank, gib === null ? null : gib * GiB),
+            ranked(`p${rank}`, rank, gib === null ? null : gib * gibibyte),
           ),
         },
       ],
     },
     summary: {
-      node: { runtime: imageGib === null ? {} : { imageFs: { usedBytes: imageGib * GiB } } },
+      node: { runtime: imageGib === null ? {} : { imageFs: { usedBytes: imageGib * gibibyte } } },
     },
     ...more,
   })
   const sized = (gib: number) => ({
-    runtime: { images: [{ id: 'sha256:1', size: String(gib * GiB) }] },
+    runtime: { images: [{ id: 'sha256:1', size: String(gib * gibibyte) }] },
   })
   const dead = {
     pods: [
@@ -136,7 +139,7 @@ describe('useless-eviction', () => {
 
   it('is unknown where nothing is observed, or pods are not known', () => {
     expect(
-      state(uselessEviction, { thresholds: [{ ...hard('nodefs.available', 10), ...unobserved }] }),
+      state(uselessEviction, { thresholds: [{ ...hard('nodefs.available', 10), ...unresolved }] }),
     ).toBe('unknown')
     const { eviction, ...rest } = node({})
     expect(state(uselessEviction, { ...rest, eviction: { ...eviction, rankings: null } })).toBe(
@@ -167,7 +170,7 @@ describe('useless-eviction', () => {
 
   const openBy = (pod: string | null, gib: number): HolderPart => ({
     ...{ holder: 'deleted-open-files', filesystem: 'nodefs', inodes: null, place: null },
-    ...{ lowBytes: gib * GiB, highBytes: gib * GiB },
+    ...{ lowBytes: gib * gibibyte, highBytes: gib * gibibyte },
     owner: { kind: 'process', command: 'dockerd', pid: 9, namespace: pod && 'shop', pod },
   })
   it.each([
@@ -185,7 +188,11 @@ describe('useless-eviction', () => {
     const { thresholds, eviction, ...rest } = node({})
     const signals = {
       ...eviction.signals,
-      'imagefs.available': { availableBytes: 4 * GiB, capacityBytes: 100 * GiB, time: null },
+      'imagefs.available': {
+        availableBytes: 4 * gibibyte,
+        capacityBytes: 100 * gibibyte,
+        time: null,
+      },
     }
     const rankings: Ranking[] = [
       ...(eviction.rankings ?? []),

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { hard, type NodeExample } from '#test/example.ts'
+import { hard, type NodeExample, unresolved } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state, unresolved } from '#test/rules/eviction-settings.ts'
-import { failingOf, GiB, state as stateOf } from '#test/rules/filling-disk.ts'
+import { failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
 
 itJudgesExamples(zeroMinReclaimThrash, {
   bad: { thresholds: [hard('nodefs.available', 10, 9)] },
@@ -35,8 +35,8 @@ describe('zero-min-reclaim-thrash, in the transition period', () => {
     eviction: {
       signals: {
         'nodefs.available': {
-          availableBytes: (10 + gib) * GiB,
-          capacityBytes: 100 * GiB,
+          availableBytes: (10 + gib) * gibibyte,
+          capacityBytes: 100 * gibibyte,
           time: null,
         },
       },

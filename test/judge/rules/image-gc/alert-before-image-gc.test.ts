@@ -3,9 +3,9 @@ import { gibibyte } from '#base/units.ts'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
 import { imageGcDisabled } from '#judge/rules/image-gc/image-gc-disabled.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import { hard } from '#test/example.ts'
+import { gc, hard, nodefs } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gc, nodefs, state } from '#test/rules/image-gc.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(alertBeforeImageGc, {
   bad: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 } },
@@ -30,6 +30,15 @@ describe('alert-before-image-gc', () => {
   it('does not repeat image-gc-disabled, and speaks where a maximum age keeps image GC running', () => {
     expect(state(imageGcDisabled, { imageGC: gc(100) })).toBe('fail')
     expect(state(alertBeforeImageGc, { imageGC: { ...gc(100), enabled: true } })).toBe('fail')
+  })
+
+  it('says that the alert is assumed where no policy sets it', () => {
+    const { title, consequence } = failingOf(alertBeforeImageGc, { imageGC: gc(85) })
+    expect(title).toContain('assumed')
+    expect(consequence).toMatch(/^An alert at 80 % used is assumed/)
+    const { isAlertAssumed: _, ...policy } = defaultPolicy
+    const ofTeam = failingOf(alertBeforeImageGc, { imageGC: gc(85) }, policy)
+    expect([ofTeam.title, ofTeam.consequence].join()).not.toContain('assumed')
   })
 
   it('takes the alert from the policy', () => {
@@ -72,6 +81,17 @@ describe('alert-before-image-gc', () => {
     expect(failing.severity).toBe(severity)
   })
 
+  it('is a setting, and no incident, also where most images are unused', () => {
+    const images = ['a', 'b', 'c', 'd', 'e'].map(name => ({ names: [`x/${name}:1`], sizeBytes: 9 }))
+    const { seen, consequence } = failingOf(alertBeforeImageGc, {
+      ...{ imageGC: gc(85), filesystems: { imagefs: { usedPercent: 82 } } as never },
+      node: { status: { images } },
+      pods: [{ spec: { containers: [{ name: 'a', image: 'x/a:1' }] } }],
+    })
+    expect(consequence).toMatch(/^no pod uses 4 of the 5 images/)
+    expect(seen).toBeUndefined()
+  })
+
   it.each([
     // Of 100 GiB, 82 are used: with all that may go, 2 GiB or more have to be freed.
     { deletableBytes: 0, isSet: false },
@@ -83,13 +103,13 @@ describe('alert-before-image-gc', () => {
   ])(
     'sets percentages only where image GC clears the alert: $deletableBytes $triggered $reachesLow',
     ({ isSet, ...round }) => {
-      const { fix, cause, title } = failingOf(alertBeforeImageGc, {
+      const { fix, cause, title, confidence } = failingOf(alertBeforeImageGc, {
         imageGC: { ...gc(85), ...round },
         filesystems: { imagefs: { usedPercent: 82 } } as never,
         held: { images: 60, 'container-logs': 22 },
       })
-      expect([fix !== undefined, cause?.kind, title !== undefined]).toEqual(
-        isSet ? [true, undefined, false] : [false, 'holder', true],
+      expect([fix !== undefined, cause?.kind, title?.includes('no setting'), confidence]).toEqual(
+        isSet ? [true, undefined, false, undefined] : [false, 'holder', true, 'likely'],
       )
     },
   )

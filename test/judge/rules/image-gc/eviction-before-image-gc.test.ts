@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { exampleCapacityBytes, hard, soft } from '#test/example.ts'
+import { exampleCapacityBytes, gc, hard, nodefs, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gc, judge, nodefs, state } from '#test/rules/image-gc.ts'
+import { failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(evictionBeforeImageGc, {
   bad: {
@@ -82,7 +82,7 @@ describe('eviction-before-image-gc', () => {
 
   it('is unknown where bytes are, even if another threshold is sound', () => {
     const thresholds = [...unresolved(imagefs(15)), ...nodefs(5)]
-    const outcome = judge(evictionBeforeImageGc, {
+    const outcome = outcomeFor(evictionBeforeImageGc, {
       imageGC: gc(85),
       thresholds,
       unread: { summary: 'HTTP 500' },
@@ -134,7 +134,7 @@ describe('eviction-before-image-gc', () => {
 
   it('names how far one is from the other, and no time at assumed growth', () => {
     const evidenceText = (high: number, growth = 2) => {
-      const outcome = judge(
+      const outcome = outcomeFor(
         evictionBeforeImageGc,
         { imageGC: gc(high), thresholds: imagefs(15) },
         { ...defaultPolicy, assumedGrowthPercent: growth },

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { idleImages } from '#judge/rules/image-gc/idle-images.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
-const gibibyte = 1024 ** 3
 /** The example is read on 2026-11-21, and an image is idle after 7 days. */
 const unusedSince = (since: string | null, gib = 30) => ({
   held: { 'images-unused': 30 },

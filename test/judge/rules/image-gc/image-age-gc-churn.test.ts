@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { imageAgeGcChurn } from '#judge/rules/image-gc/image-age-gc-churn.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/gc-thresholds.ts'
+import { state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(imageAgeGcChurn, {
   bad: { configuration: { imageMaximumGCAge: '1h0m0s' } },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { imageGcDead } from '#judge/rules/image-gc/image-gc-dead.ts'
-import { sharedFilesystems } from '#test/example.ts'
+import { gc, sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, shortBefore135, shortSince135, state } from '#test/rules/events.ts'
-import { gc, state as stateOf } from '#test/rules/gc-thresholds.ts'
+import { failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
+import { event, shortBefore135, shortSince135 } from '#test/rules/events.ts'
 
 /** Upstream's text where a round sees no size of the disk. */
 const noCapacity = 'invalid capacity 0 on image filesystem'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { imageGcDisabled } from '#judge/rules/image-gc/image-gc-disabled.ts'
-import { hard } from '#test/example.ts'
+import { gc, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gc, state } from '#test/rules/gc-thresholds.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(imageGcDisabled, {
   bad: { imageGC: { enabled: false, highThresholdPercent: 100, lowThresholdPercent: 80 } },

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { imageGcDue } from '#judge/rules/image-gc/image-gc-due.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
 import type { ImageDeletion } from '#model/prediction.ts'
+import { gc } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { outcomeFor } from '#test/rule-outcome.ts'
-import { failingOf, gc, judge, state } from '#test/rules/image-gc.ts'
+import { failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(imageGcDue, {
   bad: {
@@ -17,8 +18,6 @@ itJudgesExamples(imageGcDue, {
   },
   good: { imageGC: { triggered: false, usagePercent: 79 } },
 })
-
-const gibibyte = 1024 ** 3
 
 describe('image-gc-due', () => {
   it.each([
@@ -94,12 +93,12 @@ describe('image-gc-due', () => {
   })
 
   it("passes on upstream's own words where there are any", () => {
-    const outcome = judge(imageGcDue, {
+    const outcome = outcomeFor(imageGcDue, {
       imageGC: { triggered: null, error: 'invalid capacity 0 on image filesystem' },
     })
     expect(outcome).toMatchSnapshot()
     expect(
-      judge(imageGcDue, {
+      outcomeFor(imageGcDue, {
         imageGC: { triggered: false, error: 'invalid capacity 0 on image filesystem' },
       }),
     ).toEqual(outcome)

@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { imageGcFreesLittle } from '#judge/rules/image-gc/image-gc-frees-little.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
 const minutes = imageGcPeriodMs / 60_000
-
-const gibibyte = 1024 ** 3
 
 const failedRound = (minute: number, wantedGib: number) => ({
   reason: 'FreeDiskSpaceFailed',

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { imageGcNeverFirst } from '#judge/rules/image-gc/image-gc-never-first.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
-import { hard, type NodeExample, soft } from '#test/example.ts'
+import { hard, type NodeExample, ranked, soft, unresolved } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, GiB, ranked, shownValue, state, unobserved } from '#test/rules/filling-disk.ts'
-
-const gibibyte = 1024 ** 3
+import { failingOf, shownValue, state } from '#test/rule-outcome.ts'
 
 const disk = (usedPercent: number): FilesystemState => ({
   capacityBytes: 100 * gibibyte,
@@ -29,8 +28,8 @@ itJudgesExamples(imageGcNeverFirst, {
 
 describe('image-gc-never-first', () => {
   const filesystem = (availableGib: number, inodesFree = 900): FilesystemState => ({
-    capacityBytes: 100 * GiB,
-    availableBytes: availableGib * GiB,
+    capacityBytes: 100 * gibibyte,
+    availableBytes: availableGib * gibibyte,
     usedPercent: 100 - availableGib,
     inodes: 1_000,
     inodesFree,
@@ -79,7 +78,7 @@ describe('image-gc-never-first', () => {
       own(12, hard('nodefs.available', 10, 12), soft('nodefs.available', 15, 60_000, 12)),
       'pass',
     ],
-    ['not observed', { ...own(20, { ...hard('nodefs.available', 10), ...unobserved }) }, 'unknown'],
+    ['not observed', { ...own(20, { ...hard('nodefs.available', 10), ...unresolved }) }, 'unknown'],
     ['inodes of one disk', oneDisk(200), 'fail'],
     ['one inode more', oneDisk(201), 'pass'],
     [

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
+import { gibibyte } from '#base/units.ts'
 import type { Failing } from '#judge/rule.ts'
 import { leftoverSnapshots } from '#judge/rules/image-gc/leftover-snapshots.ts'
 import type { NodeRecord } from '#model/input/record.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-
-const GiB = 2 ** 30
 
 itJudgesExamples(leftoverSnapshots, {
   bad: { held: { 'leftover-snapshots': 10 } },
@@ -16,8 +15,11 @@ itJudgesExamples(leftoverSnapshots, {
 
 /** A node of 150 GiB that was read by the API alone. */
 function nodeWith(images: number[], usedGiB: number, layerGiB: number | null): NodeRecord {
-  const disk = { capacityBytes: 150 * GiB, availableBytes: (150 - 9) * GiB - usedGiB * GiB }
-  const rootfs = layerGiB === null ? {} : { usedBytes: layerGiB * GiB }
+  const disk = {
+    capacityBytes: 150 * gibibyte,
+    availableBytes: (150 - 9) * gibibyte - usedGiB * gibibyte,
+  }
+  const rootfs = layerGiB === null ? {} : { usedBytes: layerGiB * gibibyte }
   return {
     kind: 'Node',
     cluster: 'prod',
@@ -28,15 +30,15 @@ function nodeWith(images: number[], usedGiB: number, layerGiB: number | null): N
     configz: { kubeletconfig: { nodeStatusMaxImages: 50 } },
     summary: {
       node: {
-        fs: { ...disk, usedBytes: (usedGiB + 9) * GiB },
-        runtime: { imageFs: { ...disk, usedBytes: usedGiB * GiB } },
+        fs: { ...disk, usedBytes: (usedGiB + 9) * gibibyte },
+        runtime: { imageFs: { ...disk, usedBytes: usedGiB * gibibyte } },
       },
       pods: [{ podRef: { namespace: 'a', name: 'b' }, containers: [{ name: 'c', rootfs }] }],
     },
   } as unknown as NodeRecord
 }
 
-const leak = Array.from({ length: 40 }, () => Math.floor((10.1 * GiB) / 40))
+const leak = Array.from({ length: 40 }, () => Math.floor((10.1 * gibibyte) / 40))
 
 function judged(record: NodeRecord, pods: RawObject[] = []) {
   const { ledger } = replayOf(record, '2026-11-21T00:00:00Z')
@@ -51,11 +53,10 @@ describe('a node read by the API alone', () => {
     expect((failing as { consequence: string }).consequence).toContain('At least 78.7 GiB')
   })
 
-  // The image lists of containerd have packed sizes, those of CRI-O unpacked ones.
   it.each([
-    ['containerd://2.1.4', 60, 'At least 24.7 GiB', 'medium'],
-    ['cri-o://1.30.3', 60, 'At least 44.9 GiB', 'high'],
-    ['cri-o://1.30.3', 46, 'At least 30.9 GiB', 'medium'],
+    ['containerd://2.1.4', 114, 'At least 78.7 GiB', 'high'],
+    ['containerd://2.1.4', 60, 'At least 24.7 GiB', 'low'],
+    ['containerd://2.1.4', 77, 'At least 41.7 GiB', 'medium'],
   ])('of %s, %i GiB used: %s, %s', (containerRuntimeVersion, used, least, severity) => {
     const record = nodeWith(leak, used, 0)
     record.node.status = { ...record.node.status, nodeInfo: { containerRuntimeVersion } }
@@ -64,7 +65,7 @@ describe('a node read by the API alone', () => {
   })
 
   it.each([
-    ['images that unpack to all of it', nodeWith([33 * GiB], 114, 0)],
+    ['images that unpack to all of it', nodeWith([33 * gibibyte], 114, 0)],
     ['a cut list of images', nodeWith([...leak, ...leak].slice(0, 50), 114, 0)],
     ['writable layers of running containers', nodeWith(leak, 114, 80)],
     ['writable layers that were not measured', nodeWith(leak, 114, null)],
@@ -76,17 +77,20 @@ describe('a node read by the API alone', () => {
   })
 
   it.each([
-    [114, true],
-    [65, false],
-  ])(
-    'is replaced for what was only inferred where the disk is short: %i GiB used',
-    (used, isShort) => {
-      const [failing] = judged(nodeWith(leak, used, 0))
-      const ids = ((failing as Failing).steps ?? []).map(({ id }) => id)
-      expect(ids.includes('replace-node')).toBe(isShort)
-      expect(ids.length).toBeGreaterThan(0)
-    },
-  )
+    [114, ['replace-node', 'upgrade-runtime']],
+    [65, ['look-on-node']],
+  ])('%i GiB used: its steps are %j', (used, ids) => {
+    const [failing] = judged(nodeWith(leak, used, 0))
+    expect(((failing as Failing).steps ?? []).map(({ id }) => id)).toEqual(ids)
+  })
+
+  it.each([
+    ['containerd://2.1.4', true],
+    ['cri-o://1.31.9', false],
+  ])('of %s is judged: %s', (containerRuntimeVersion, isJudged) => {
+    const node = { status: { nodeInfo: { containerRuntimeVersion } } }
+    expect(leftoverSnapshots.appliesTo({ ...exampleSubject({}), node } as never)).toBe(isJudged)
+  })
 
   it.each([{ terminated: { exitCode: 0 } }, { waiting: { reason: 'ContainerCreating' } }])(
     'is only possible with a container in state %o',

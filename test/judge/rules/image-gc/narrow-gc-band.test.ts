@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { narrowGcBand } from '#judge/rules/image-gc/narrow-gc-band.ts'
+import { gc } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gc, state } from '#test/rules/gc-thresholds.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(narrowGcBand, {
   bad: { imageGC: { highThresholdPercent: 80, lowThresholdPercent: 79 } },

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { strandedDisk } from '#judge/rules/image-gc/stranded-disk.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, gibibyte, state } from '#test/rules/gc-thresholds.ts'
-
-const exampleGibibyte = 1024 ** 3
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(strandedDisk, {
   bad: {
     filesystems: {
       nodefs: {
-        capacityBytes: 900 * exampleGibibyte,
-        availableBytes: 600 * exampleGibibyte,
+        capacityBytes: 900 * gibibyte,
+        availableBytes: 600 * gibibyte,
         usedPercent: 34,
         inodes: 1,
         inodesFree: 1,
@@ -37,24 +36,25 @@ describe('stranded-disk', () => {
   ): NodeExample => ({ filesystems: { nodefs: disk(gib), imagefs: disk(gib) }, thresholds })
 
   it.each<[string, NodeExample, string]>([
-    ['exactly a tenth and 50 GiB', example(500, hard('nodefs.available', 50)), 'fail'],
-    ['a little less than a tenth', example(501, hard('nodefs.available', 50)), 'pass'],
+    ['exactly a tenth and 50 GiB', example(500, hard('nodefs.available', 50, 200)), 'fail'],
+    ['a disk that evicts now', example(500, hard('nodefs.available', 50, 40)), 'pass'],
+    ['a little less than a tenth', example(501, hard('nodefs.available', 50, 200)), 'pass'],
     ['a tenth, but less than 50 GiB', example(490, hard('nodefs.available', 49)), 'pass'],
     [
       'imagefs on the same disk',
-      example(500, hard('nodefs.available', 10), hard('imagefs.available', 75)),
+      example(500, hard('nodefs.available', 10), hard('imagefs.available', 75, 200)),
       'fail',
     ],
-    ['a soft threshold', example(500, soft('nodefs.available', 75, 60_000)), 'fail'],
-    ['inodes are no bytes', example(500, hard('nodefs.inodesFree', 75)), 'pass'],
+    ['a soft threshold', example(500, soft('nodefs.available', 75, 60_000, 200)), 'fail'],
+    ['inodes are no bytes', example(500, hard('nodefs.inodesFree', 75, 200)), 'pass'],
     [
       'bytes not known',
-      example(500, { ...hard('nodefs.available', 75), resolved: null }),
+      example(500, { ...hard('nodefs.available', 75, 200), resolved: null }),
       'unknown',
     ],
     [
       'no disk known',
-      { filesystems: { nodefs: null }, thresholds: [hard('nodefs.available', 75)] },
+      { filesystems: { nodefs: null }, thresholds: [hard('nodefs.available', 75, 200)] },
       'unknown',
     ],
     ['Amazon Linux on 100 GiB', {}, 'pass'],
@@ -71,7 +71,7 @@ describe('stranded-disk', () => {
   })
 
   it('looks at each disk by itself, and proposes nothing for soft ones', () => {
-    const node = example(900, hard('nodefs.available', 10), hard('imagefs.available', 135))
+    const node = example(900, hard('nodefs.available', 10), hard('imagefs.available', 135, 200))
     const split = { ...node, filesystems: { ...node.filesystems, layout: 'imagefs' as const } }
     const failing = failingOf(strandedDisk, split)
     expect(failing.evidence[1]).toEqual({
@@ -85,7 +85,7 @@ describe('stranded-disk', () => {
       'imagefs.available': '5%',
     })
     expect(
-      failingOf(strandedDisk, example(500, soft('nodefs.available', 75, 60_000))).fix,
+      failingOf(strandedDisk, example(500, soft('nodefs.available', 75, 60_000, 200))).fix,
     ).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { unpinnedSandboxImage } from '#judge/rules/image-gc/unpinned-sandbox-image.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/gc-thresholds.ts'
+import { state } from '#test/rule-outcome.ts'
 
 const pause = '602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/pause:3.10'
 

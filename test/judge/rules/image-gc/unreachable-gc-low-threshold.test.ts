@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { shortfallBytes } from '#facts/kubelet/event-messages.ts'
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
 import type { ImageDeletion } from '#model/prediction.ts'
+import { gc } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, shortBefore135, shortSince135, state } from '#test/rules/events.ts'
-import {
-  failingOf as failingIn,
-  gibibyte as GiB,
-  gc,
-  state as stateOf,
-} from '#test/rules/gc-thresholds.ts'
-
-const gibibyte = 1024 ** 3
+import { failingOf as failingIn, failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
+import { event, shortBefore135, shortSince135 } from '#test/rules/events.ts'
 
 itJudgesExamples(unreachableGcLowThreshold, {
   bad: {
@@ -144,10 +139,10 @@ describe('unreachable-gc-low-threshold', () => {
 })
 
 describe('unreachable-gc-low-threshold', () => {
-  const due = { triggered: true, usagePercent: 91, bytesToFree: 21 * GiB }
+  const due = { triggered: true, usagePercent: 91, bytesToFree: 21 * gibibyte }
 
   it.each([
-    [{ ...due, reachesLow: false, freedBytes: 0, shortfallBytes: 21 * GiB }, 'fail'],
+    [{ ...due, reachesLow: false, freedBytes: 0, shortfallBytes: 21 * gibibyte }, 'fail'],
     [{ ...due, reachesLow: true }, 'pass'],
     [{ ...due, reachesLow: null, freedBytes: null, shortfallBytes: null }, 'unknown'],
     [{ triggered: null, reachesLow: null }, 'unknown'],
@@ -165,12 +160,12 @@ describe('unreachable-gc-low-threshold', () => {
     const image = (reason: ImageDeletion['reason']): ImageDeletion => ({
       image: 'a',
       names: [],
-      sizeBytes: GiB,
+      sizeBytes: gibibyte,
       rank: 0,
       reason,
       certainty: 'certain',
     })
-    const short = { ...due, reachesLow: false, freedBytes: GiB, shortfallBytes: 20 * GiB }
+    const short = { ...due, reachesLow: false, freedBytes: gibibyte, shortfallBytes: 20 * gibibyte }
     const bySpace = failingIn(unreachableGcLowThreshold, {
       imageGC: { ...short, deletions: [image('space')] },
     })

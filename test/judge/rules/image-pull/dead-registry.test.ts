@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { deadRegistry } from '#judge/rules/image-pull/dead-registry.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const pod = (image: string) => ({
   metadata: { namespace: 'shop', name: 'web' },

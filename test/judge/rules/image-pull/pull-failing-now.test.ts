@@ -4,12 +4,12 @@ import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { manifestOf } from '#test/at-the-door.ts'
 import { sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
-import { failingOf as failingIn, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf as failingIn, failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
+import { event, hubLimit, minutesAgo, pullOf } from '#test/rules/events.ts'
 
-const pod = (state: object) => ({
+const pod = (state: object, image = 'shop/web:1') => ({
   metadata: { namespace: 'shop', name: 'web' },
-  status: { containerStatuses: [{ name: 'web', image: 'shop/web:1', state }] },
+  status: { containerStatuses: [{ name: 'web', image, state }] },
 })
 
 itJudgesExamples(pullFailingNow, {
@@ -34,6 +34,10 @@ describe('why a pull failed', () => {
     [
       'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed',
       'missing or denied',
+    ],
+    [
+      'pull access denied, repository does not exist or may require authorization: authorization failed: no basic auth credentials',
+      'no basic auth credentials',
     ],
     ['unexpected status from HEAD request: 403 Forbidden', 'denied'],
     [
@@ -217,14 +221,21 @@ describe('a node without a sandbox image', () => {
 
   it.each([
     ['localhost/kubernetes/pause', ['import-sandbox']],
-    [
-      '602401143452.dkr.ecr.us-east-2.amazonaws.com/eks/pause:3.1',
-      ['replace-node', 'import-sandbox'],
-    ],
+    ['602401143452.dkr.ecr.us-east-2.amazonaws.com/eks/pause:3.1', ['replace-node']],
   ])('starts no pod: %s', (image, steps) => {
     const failing = failingOf(pullFailingNow, { pods: [], events: [refusal(image)] })
     expect(failing).toMatchObject({ severity: 'critical', cause: { subject: image } })
     expect(failing.steps?.map(({ id }) => id)).toEqual(steps)
+  })
+
+  it.each([
+    [1, [{ id: 'import-sandbox', place: 'a/pause', variant: 'hidden' }, { id: 'replace-node' }]],
+    [7, [{ id: 'replace-node' }]],
+  ])('may be hidden by a mount only if hardly an image is left: %s', (count, steps) => {
+    const images = Array.from({ length: count }, (_, index) => ({ names: [`a/b:${index}`] }))
+    const node = { metadata: { name: 'a' }, status: { images } }
+    const given = { node, pods: [], events: [refusal('a/pause')] }
+    expect(failingOf(pullFailingNow, given).steps).toEqual(steps)
   })
 
   it('is none if the pod has started since', () => {
@@ -235,6 +246,29 @@ describe('a node without a sandbox image', () => {
       },
     }
     expect(state(pullFailingNow, { pods: [started], events: [refusal('a')] })).toBe('pass')
+  })
+})
+
+describe('an image without a registry in its name', () => {
+  const image = 'runner:dev'
+  const message = `failed to resolve reference "docker.io/library/${image}": pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed`
+  const pods = [pod({ waiting: { reason: 'ImagePullBackOff', message } }, image)]
+  const failingWith = (names: string[]) =>
+    failingOf(pullFailingNow, {
+      ...{ pods, events: [] },
+      node: { metadata: { name: 'a' }, status: { images: [{ names }] } },
+    })
+
+  it('was made on the node, and no login helps', () => {
+    expect(failingWith([])).toMatchObject({
+      cause: { event: 'image-missing', subject: image },
+      steps: [{ id: 'provide-image', variant: 'local' }, { id: 'read-pull-events' }],
+    })
+  })
+
+  it('may be an official one if the node has pulled it', () => {
+    const names = [`docker.io/library/runner@sha256:${'0'.repeat(64)}`]
+    expect(failingWith(names).steps?.map(({ id }) => id)).toEqual(['provide-image', 'grant-pull'])
   })
 })
 
@@ -285,6 +319,7 @@ describe('an image that is gone after pressure', () => {
     'pull access denied, repository does not exist or may require authorization',
   )
   const pressure = event({ reason: 'NodeHasDiskPressure', message: 'Node status is now', ago: 48 })
+  const met = (message: string) => event({ reason: 'EvictionThresholdMet', message, ago: 48 })
   const round = event({ reason: 'FreeDiskSpaceFailed', message: 'Failed to free', ago: 30 })
   const removal = {
     host: {
@@ -298,7 +333,18 @@ describe('an image that is gone after pressure', () => {
   const underPressure = 'the node was under DiskPressure (2026-11-20 23:12 UTC)'
 
   it.each<[string, Parameters<typeof failingOf>[1], string | null, string[]]>([
-    ['never pulled', { ...never, events: [pressure] }, likely + underPressure, ['import-image']],
+    [
+      'never pulled',
+      { ...never, events: [pressure] },
+      likely + underPressure,
+      ['import-image', 'read-pull-events'],
+    ],
+    [
+      'one of two never pulled',
+      { pods: [...never.pods, ...gone().pods], events: [pressure] },
+      perhaps + underPressure,
+      [],
+    ],
     [
       'never pulled, and a round needed space',
       { ...never, events: [round] },
@@ -343,6 +389,26 @@ describe('an image that is gone after pressure', () => {
       `${likely}the node was under DiskPressure (2026-11-20 09:00 UTC)`,
       ['import-image'],
     ],
+    [
+      'an eviction for the disk',
+      { ...never, events: [met('Attempting to reclaim ephemeral-storage')] },
+      likely + underPressure,
+      ['import-image'],
+    ],
+    [
+      'an eviction for memory, and another condition, which delete no image',
+      {
+        ...{ ...never, events: [met('Attempting to reclaim memory')] },
+        happened: [
+          {
+            ...{ what: 'condition', at: '2026-11-20T09:00:00Z', subject: 'Ready' },
+            ...{ status: 'False', message: 'Ready is False' },
+          },
+        ],
+      },
+      null,
+      ['import-image'],
+    ],
     ['no pressure', { ...gone({ restartCount: 1 }), events: [] }, null, ['provide-image']],
     ['denied', { ...waits('ErrImagePull', '403 Forbidden'), events: [pressure] }, null, []],
   ])('%s', (_, given, expected, steps) => {
@@ -369,9 +435,37 @@ describe('a sandbox image that is gone', () => {
     expect(failingOf(pullFailingNow, { pods, events: [sandbox(message)] })).toMatchObject({
       title: expect.stringContaining('sandbox image'),
       cause: { kind: 'world', event: 'image-missing', subject: image },
-      steps: [{ id: 'replace-node' }, { id: 'import-sandbox', place: image }],
+      steps: [{ id: 'replace-node' }],
       seen: expect.stringContaining('(denied)'),
     })
+  })
+
+  const timeout = 'dial tcp 10.0.0.1:443: i/o timeout'
+  const waits = (why: string) => ({ waiting: { reason: 'ErrImagePull', message: why } })
+
+  it.each([
+    ['images out of reach, if a pod has no sandbox yet', timeout, {}, true],
+    ['images that are not found', 'shop/web:1: not found', {}, false],
+    [
+      'images out of reach, if the pod has started since',
+      ...([timeout, { state: { running: { startedAt: minutesAgo(3) } } }, false] as const),
+    ],
+    [
+      'images out of reach, if the pod waits for its own image since',
+      ...([timeout, { state: waits(timeout) }, false] as const),
+    ],
+  ])('stands beside %s', (_, why, status, isNamed) => {
+    const unreachable = `failed to get sandbox image "${image}": failed to pull image "${image}": ${timeout}`
+    const pods = [
+      pod(waits(why)),
+      {
+        metadata: { namespace: 'batch', name: 'import-x8k2p' },
+        status: { containerStatuses: [{ name: 'a', image: 'shop/web:1', ...status }] },
+      },
+    ]
+    const events = [sandbox(`Failed to create pod sandbox: ${unreachable}`)]
+    const { seen } = failingOf(pullFailingNow, { pods, events })
+    expect(seen?.includes(image)).toBe(isNamed)
   })
 
   it('is no other failure of a sandbox', () => {

@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { evidenceText, failingOf, hubLimit, minutesAgo, pullOf, state } from '#test/rules/events.ts'
-import { failingOf as failingIn, judge, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
+import {
+  evidenceText,
+  failingOf as failingIn,
+  failingOf,
+  outcomeFor,
+  state,
+  state as stateOf,
+} from '#test/rule-outcome.ts'
+import { hubLimit, minutesAgo, pullOf } from '#test/rules/events.ts'
 
 const pod = (image: string) => ({
   metadata: { namespace: 'shop', name: 'web' },
@@ -149,7 +156,7 @@ describe('rate-limited-registry', () => {
     const [pod] = pods
     const withSecret = { ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'ghcr' }] } }
     // For which registry it is only its content tells.
-    expect(judge(rateLimitedRegistry, { pods: [withSecret] })).toMatchSnapshot()
+    expect(outcomeFor(rateLimitedRegistry, { pods: [withSecret] })).toMatchSnapshot()
     expect(stateOf(rateLimitedRegistry, { pods: [withSecret, ...pods] })).toBe('fail')
     expect(
       stateOf(rateLimitedRegistry, {

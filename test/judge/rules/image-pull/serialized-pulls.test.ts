@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { serializedPulls } from '#judge/rules/image-pull/serialized-pulls.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(serializedPulls, {
   bad: { configuration: { serializeImagePulls: true } },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { cgroupV1 } from '#judge/rules/kernel/cgroup-v1.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(cgroupV1, {
   bad: { identity: { kubeletVersion: 'v1.35.0' }, host: { kernel: { cgroupVersion: 1 } } },

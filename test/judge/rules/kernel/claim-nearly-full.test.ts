@@ -3,7 +3,7 @@ import { gibibyte } from '#base/units.ts'
 import { claimNearlyFull } from '#judge/rules/kernel/claim-nearly-full.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/eviction.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const capacityBytes = 8 * gibibyte
 const inodes = 1000

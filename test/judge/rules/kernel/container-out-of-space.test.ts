@@ -3,8 +3,8 @@ import { containerOutOfSpace } from '#judge/rules/kernel/container-out-of-space.
 import type { KubernetesPod } from '#model/input/record.ts'
 import { type NodeExample, sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
 import { minutesAgo } from '#test/rules/events.ts'
-import { failingOf, judge, state } from '#test/rules/pulls-logs-kernel.ts'
 
 type Volume = NonNullable<NonNullable<KubernetesPod['spec']>['volumes']>[number]
 
@@ -97,8 +97,35 @@ describe('container-out-of-space', () => {
   it('tells claims of one name in two namespaces apart', () => {
     const inShop = ended(file, { persistentVolumeClaim: { claimName: 'data-db-0' } })
     const inTest = { ...inShop, metadata: { ...inShop.metadata, namespace: 'test' } }
-    const outcome = judge(containerOutOfSpace, { pods: [inShop, inTest] })
+    const outcome = outcomeFor(containerOutOfSpace, { pods: [inShop, inTest] })
     expect(outcome).toMatchObject({ failing: { seen: expect.stringMatching(/^1 pod ended/) } })
+  })
+
+  it.each([
+    [[], 'device', 'likely', ['/mnt/raid (StatefulSet shop/db)', '/srv/x (Pod shop/other)']],
+    [['/mnt/raid'], 'world', undefined, undefined],
+  ])('names a disk that was not measured, if the folder may be on it: measured %j', (...row) => {
+    const [measured, kind, confidence, mounts] = row
+    const devices = [{ name: 'nvme1n1', bytes: 349 * 2 ** 30, isUsed: true }]
+    const folders = measured.map(path => ({ holder: 'other', path }))
+    const other = {
+      metadata: { namespace: 'shop', name: 'other' },
+      spec: {
+        volumes: [{ name: 'x', hostPath: { path: '/srv/x' } }],
+        containers: [{ name: 'a', volumeMounts: [{ name: 'x', mountPath: '/x' }] }],
+      },
+    }
+    const failing = failingOf(containerOutOfSpace, {
+      pods: [ended(file, { hostPath: { path: '/mnt/raid' } }), other],
+      host: {
+        filesystems: [{ role: 'nodefs', device: '/dev/nvme0n1p1' }],
+        diskUse: { devices, folders, snapshots: [], missed: 0 },
+      },
+    } as NodeExample)
+    expect(failing.cause?.kind).toBe(kind)
+    expect(failing.confidence).toBe(confidence)
+    expect(failing.steps?.[0]?.mounts).toEqual(mounts)
+    expect(failing.steps?.at(-1)).toEqual({ id: 'look-on-node', place: '/mnt/raid' })
   })
 
   it('has the cause of the disk that is full', () => {

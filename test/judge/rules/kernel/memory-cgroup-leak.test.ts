@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { memoryCgroupLeak } from '#judge/rules/kernel/memory-cgroup-leak.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, state } from '#test/rules/events.ts'
-import { failingOf as failingIn, state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf as failingIn, failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
+import { event } from '#test/rules/events.ts'
 
 itJudgesExamples(memoryCgroupLeak, {
   bad: {

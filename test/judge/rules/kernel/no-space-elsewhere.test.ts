@@ -3,7 +3,8 @@ import { kernelLimitOf, placeWithoutSpace } from '#facts/kubelet/event-messages.
 import { noSpaceElsewhere } from '#judge/rules/kernel/no-space-elsewhere.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event, minutesAgo } from '#test/rules/events.ts'
 
 const watches = 'failed to create fsnotify watcher: no space left on device'
 const waiting = (reason: string, message: string): NodeExample => ({
@@ -130,6 +131,23 @@ describe('no-space-elsewhere', () => {
       '"/run/containerd/a'.slice(1),
     )
     expect(state(noSpaceElsewhere, seen(`Liveness probe failed: psql: ${full}`))).toBe('pass')
+  })
+
+  it('names the exec probe that fails most in memory', () => {
+    const failed = (of: string, count: number, place: string, reason = 'Unhealthy') => {
+      const message = `failed to exec in container: write ${place}/.b: no space left on device`
+      return event({ reason, of, count, message })
+    }
+    const { seen } = failingOf(noSpaceElsewhere, {
+      pods: [],
+      events: [
+        failed('shop/api', 2, '/run/containerd'),
+        failed('shop/web', 9, '/run/containerd'),
+        failed('shop/disk', 20, '/srv/containerd'),
+        failed('shop/start', 20, '/run/containerd', 'FailedCreatePodSandBox'),
+      ],
+    })
+    expect(seen).toContain('The exec probe of shop/web fails there (9 times)')
   })
 
   it('knows the quota of keys, which has no disk', () => {

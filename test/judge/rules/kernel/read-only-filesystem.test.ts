@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { readOnlyFilesystem } from '#judge/rules/kernel/read-only-filesystem.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, minutesAgo, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event, minutesAgo } from '#test/rules/events.ts'
 
 const message =
   'failed to write checkpoint file "kubelet_internal_checkpoint": open /var/lib/kubelet/device-plugins/.054: read-only file system'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { slowRuntime } from '#judge/rules/kernel/slow-runtime.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/events.ts'
+import { state } from '#test/rule-outcome.ts'
 
 const waiting = (reason: string, message: string): NodeExample => ({
   pods: [

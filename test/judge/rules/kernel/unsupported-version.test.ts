@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { versionSkew } from '#facts/kubernetes/version-skew.ts'
 import { unsupportedVersion } from '#judge/rules/kernel/unsupported-version.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { outcomeFor } from '#test/rule-outcome.ts'
-import { failingOf, state } from '#test/rules/events.ts'
-import { state as stateOf } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf, outcomeFor, state, state as stateOf } from '#test/rule-outcome.ts'
 
 itJudgesExamples(unsupportedVersion, {
   bad: { identity: { kubeletVersion: 'v1.28.15' } },

@@ -3,7 +3,8 @@ import { volumeProblem } from '#facts/kubernetes/volume-events.ts'
 import { volumeNotMounted } from '#judge/rules/kernel/volume-not-mounted.ts'
 import { type ContextExample, sharedFilesystems } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { type EventValues, event, failingOf, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { type EventValues, event } from '#test/rules/events.ts'
 
 const attaching =
   'AttachVolume.Attach failed for volume "pvc-1" : rpc error: code = Internal desc = Could not attach volume "vol-1" to node "i-1": attachment of disk "vol-1" failed, expected device to be attached but was attaching'
@@ -54,6 +55,22 @@ describe('volume-not-mounted', () => {
     expect(failing.seen).toContain('FailedAttachVolume 22 times')
     expect(failing.seen).not.toContain('rpc error')
     expect(failing.steps).toEqual([{ id: 'attach-volume', variant: 'slots' }])
+  })
+
+  it('names the driver that the PersistentVolume names', () => {
+    const volume = 'pvc-2f9d2c1e-6a0b-4df0-9a61-0c5a3b2f7711'
+    const message = `AttachVolume.Attach failed for volume "${volume}" : volume ${volume} is not ready for workloads`
+    const csi = { driver: 'driver.longhorn.io', volumeHandle: volume }
+    const stepsWith = (items: object[]) =>
+      failingOf(volumeNotMounted, {
+        ...waiting(failed('FailedAttachVolume', message)),
+        objects: { persistentvolumes: items },
+      }).steps
+    const step = { id: 'attach-volume', variant: 'other', place: volume }
+    expect(stepsWith([{ metadata: { name: volume }, spec: { csi } }])).toEqual([
+      { ...step, source: 'driver.longhorn.io' },
+    ])
+    expect(stepsWith([])).toEqual([step])
   })
 
   const inMemory = (path: string) =>

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
+import { gibibyte, mebibyte } from '#base/units.ts'
 import { periodOf } from '#judge/logs/logrotate-runs.ts'
 import { ineffectiveLogRotation } from '#judge/rules/logs/ineffective-log-rotation.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { app, block, type Directives, entry, GiB, globals, MiB } from '#test/rules/log-rotation.ts'
+import { app, block, type Directives, entry, globals } from '#test/rules/log-rotation.ts'
 
 const node = (pattern: string): NodeExample => ({
   node: { status: { nodeInfo: { containerRuntimeVersion: 'containerd://1.7.27' } } },
@@ -141,7 +142,7 @@ describe('ineffective-log-rotation', () => {
 
     it.each<[Directives, boolean]>([
       [{ size: '50M' }, false],
-      [{ size: String(50 * MiB + 1) }, true],
+      [{ size: String(50 * mebibyte + 1) }, true],
       [{ size: '100M', maxsize: '10M' }, false],
       [{ daily: true }, false],
       [{ daily: true, maxsize: '1G' }, false],
@@ -172,12 +173,12 @@ describe('ineffective-log-rotation', () => {
     })
 
     it('shows what logrotate has left there', () => {
-      const sample = [{ path: '/var/log/pods/a_b_c/d/0.log-20261120', bytes: 3 * GiB }]
+      const sample = [{ path: '/var/log/pods/a_b_c/d/0.log-20261120', bytes: 3 * gibibyte }]
       const logsThere = {
         files: 9,
         bytes: 5,
         biggest: [],
-        rotatedByOthers: { files: 2, bytes: 3 * GiB, sample },
+        rotatedByOthers: { files: 2, bytes: 3 * gibibyte, sample },
       }
       expect(
         failingOf(example([entry(block(sound, pods))], { logs: logsThere })).evidence.at(-1),

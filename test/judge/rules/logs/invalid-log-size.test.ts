@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { invalidLogSize } from '#judge/rules/logs/invalid-log-size.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { judge, state } from '#test/rules/pulls-logs-kernel.ts'
+import { outcomeFor, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(invalidLogSize, {
   bad: { configuration: { containerLogMaxSize: '1.5Gi' } },
@@ -20,7 +20,7 @@ describe('invalid-log-size', () => {
     ['10Mi', 1, 'fail', { containerLogMaxFiles: 5 }],
     ['10Mi', 2, 'pass', undefined],
   ] as const)('%s × %d: %s', (containerLogMaxSize, containerLogMaxFiles, expected, fix) => {
-    const outcome = judge(invalidLogSize, {
+    const outcome = outcomeFor(invalidLogSize, {
       configuration: { containerLogMaxSize, containerLogMaxFiles },
     })
     expect(outcome.state).toBe(expected)

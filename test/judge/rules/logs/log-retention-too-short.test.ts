@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
+import { mebibyte } from '#base/units.ts'
 import { logRetentionTooShort } from '#judge/rules/logs/log-retention-too-short.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-
-const mebibyte = 1024 ** 2
 
 const pod = (name: string) => ({
   metadata: { namespace: 'shop', name },

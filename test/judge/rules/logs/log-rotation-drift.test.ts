@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RawObject } from '#base/raw-object.ts'
+import { gibibyte, mebibyte } from '#base/units.ts'
 import { logRotationDrift } from '#judge/rules/logs/log-rotation-drift.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -12,10 +13,8 @@ import {
   block,
   type Directives,
   entry,
-  GiB,
   globals,
   logs,
-  MiB,
   main,
 } from '#test/rules/log-rotation.ts'
 
@@ -348,12 +347,12 @@ describe('log-rotation-drift', () => {
           ...host(entry(block({ size: '200M', rotate: 1 }))),
           ...seen(bytes),
         }).findings[0]?.evidence.map(({ value }) => value)
-      expect(costly(200 * MiB)?.at(-1)).toContain('400.0 MiB on 1 node')
-      const full = { ...file, ...seen(9 * GiB) }
+      expect(costly(200 * mebibyte)?.at(-1)).toContain('400.0 MiB on 1 node')
+      const full = { ...file, ...seen(9 * gibibyte) }
       const { findings } = judged([full, file, host(entry(block({ size: '200M', rotate: 1 })))])
       // Also on those that have the wanted file it grows, and is no drift.
       expect(findings[0]?.evidence.at(-1)?.value).toMatchSnapshot()
-      expect(costly(1224 * MiB)?.at(-1)).toContain('2.4 GiB on 1 node')
+      expect(costly(1224 * mebibyte)?.at(-1)).toContain('2.4 GiB on 1 node')
     })
   })
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte } from '#base/units.ts'
 import { logRetentionTooShort } from '#judge/rules/logs/log-retention-too-short.ts'
 import { logRotationOvershoot } from '#judge/rules/logs/log-rotation-overshoot.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { outcomeFor } from '#test/rule-outcome.ts'
-import { failingOf, state } from '#test/rules/pulls-logs-kernel.ts'
+import { failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
 
 const running = (name: string) => ({ name, image: 'app:1', state: { running: {} } })
 
@@ -18,8 +18,6 @@ itJudgesExamples(logRotationOvershoot, {
   bad: { configuration: { containerLogMaxSize: '10Gi', containerLogMaxFiles: 5 }, pods: [pod] },
   good: { configuration: { containerLogMaxSize: '10Mi', containerLogMaxFiles: 5 }, pods: [pod] },
 })
-
-const GiB = 1024 ** 3
 
 describe('log-rotation-overshoot', () => {
   it('has a finite number, whatever a kubelet says', () => {
@@ -56,9 +54,9 @@ describe('log-rotation-overshoot', () => {
 
   it.each([
     ['as much as there is', example('10Gi', 0), 'pass'],
-    ['a byte more in each file', example(String(10 * GiB + 1), 0), 'fail'],
-    ['what is written already does not count', example('12Gi', 10 * GiB), 'pass'],
-    ['more than that', example('12Gi', 10 * GiB - 1), 'fail'],
+    ['a byte more in each file', example(String(10 * gibibyte + 1), 0), 'fail'],
+    ['what is written already does not count', example('12Gi', 10 * gibibyte), 'pass'],
+    ['more than that', example('12Gi', 10 * gibibyte - 1), 'fail'],
     ['a container that does not run', example('20Gi', 0, { terminated: {} }), 'pass'],
     [
       'started anew, with the log of the dead instance beside its own',
@@ -67,7 +65,7 @@ describe('log-rotation-overshoot', () => {
     ],
     [
       'started anew, and a byte more in each file',
-      example(String(5 * GiB + 1), 0, { running: {} }, 1),
+      example(String(5 * gibibyte + 1), 0, { running: {} }, 1),
       'fail',
     ],
     ['rotation that is off', example('-1', 0), 'pass'],
@@ -81,7 +79,7 @@ describe('log-rotation-overshoot', () => {
   })
 
   const written = (gib: number, size = '10Mi') => ({
-    ...example(size, gib * GiB),
+    ...example(size, gib * gibibyte),
     held: { 'container-logs': gib },
   })
 
@@ -101,8 +99,8 @@ describe('log-rotation-overshoot', () => {
 
   it('says nothing of logs that are less than a tenth of the disk', () => {
     const disk = {
-      capacityBytes: 100 * GiB,
-      availableBytes: 11 * GiB,
+      capacityBytes: 100 * gibibyte,
+      availableBytes: 11 * gibibyte,
       usedPercent: 89,
       inodes: null,
       inodesFree: null,
@@ -216,8 +214,8 @@ describe('logs by the rate at which they are written', () => {
     // 72 MiB an hour in five files.
     expect(fix?.config).toEqual({ containerLogMaxSize: '20Mi' })
     const small = {
-      capacityBytes: 100 * GiB,
-      availableBytes: 10 * GiB + 400 * MiB,
+      capacityBytes: 100 * gibibyte,
+      availableBytes: 10 * gibibyte + 400 * MiB,
       usedPercent: 90,
       inodes: null,
       inodesFree: null,
@@ -244,8 +242,8 @@ describe('logs by the rate at which they are written', () => {
     ...writing([{ mib: 1800 }], configuration),
     filesystems: {
       nodefs: {
-        capacityBytes: 100 * GiB,
-        availableBytes: 10 * GiB + roomMib * MiB,
+        capacityBytes: 100 * gibibyte,
+        availableBytes: 10 * gibibyte + roomMib * MiB,
         usedPercent: 90,
         inodes: null,
         inodesFree: null,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { allocatableMismatch } from '#judge/rules/reservations/allocatable-mismatch.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/reservations.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const predicted = { cpu: '3920m', memory: '15Gi', matchesNode: false }
 

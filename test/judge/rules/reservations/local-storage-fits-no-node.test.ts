@@ -6,7 +6,8 @@ import { inputOf } from '#test/at-the-door.ts'
 import type { ContextExample } from '#test/example.ts'
 import { buildNode } from '#test/node-builder.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, failingOf, state } from '#test/rules/events.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { event } from '#test/rules/events.ts'
 
 const refused = '0/3 nodes are available: 3 Insufficient ephemeral-storage.'
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { mebibyte } from '#base/units.ts'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
 import { calmEviction, exampleTime, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { both, daemons, failingOf, MiB, reserving, state } from '#test/rules/reservations.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { both, daemons, reserving } from '#test/rules/reservations.ts'
 
 itJudgesExamples(missingSystemReserved, {
   bad: { configuration: { maxPods: 58 } },
@@ -19,12 +21,12 @@ describe('missing-system-reserved', () => {
     ['for both', reserving('1Mi', '1Mi'), 'pass'],
     [
       'for Kubernetes as much as the daemons use',
-      { ...reserving('400Mi'), summary: both(400 * MiB) },
+      { ...reserving('400Mi'), summary: both(400 * mebibyte) },
       'pass',
     ],
     [
       'for Kubernetes, a byte less than the daemons use',
-      { ...reserving('400Mi'), summary: both(400 * MiB + 1) },
+      { ...reserving('400Mi'), summary: both(400 * mebibyte + 1) },
       'fail',
     ],
     ['for Kubernetes, no statistics', reserving('400Mi'), 'unknown'],
@@ -35,7 +37,7 @@ describe('missing-system-reserved', () => {
     ],
     [
       'less than the one daemon with statistics',
-      { ...reserving('400Mi'), summary: daemons({ kubelet: 401 * MiB }) },
+      { ...reserving('400Mi'), summary: daemons({ kubelet: 401 * mebibyte }) },
       'fail',
     ],
     [
@@ -89,7 +91,7 @@ describe('missing-system-reserved', () => {
       failingOf(missingSystemReserved, {
         ...reserving('400Mi'),
         thresholds,
-        summary: both(500 * MiB),
+        summary: both(500 * mebibyte),
       }).fix?.config,
     ).toEqual({ systemReserved: { memory: '612Mi' } })
   })

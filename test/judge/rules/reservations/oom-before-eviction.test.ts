@@ -3,8 +3,14 @@ import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-thresho
 import { oomBeforeEviction } from '#judge/rules/reservations/oom-before-eviction.ts'
 import { hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { event, evidenceText, failingOf, state } from '#test/rules/events.ts'
-import { failingOf as failingIn, state as stateOf } from '#test/rules/reservations.ts'
+import {
+  evidenceText,
+  failingOf as failingIn,
+  failingOf,
+  state,
+  state as stateOf,
+} from '#test/rule-outcome.ts'
+import { event } from '#test/rules/events.ts'
 
 itJudgesExamples(oomBeforeEviction, {
   bad: { thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)] },

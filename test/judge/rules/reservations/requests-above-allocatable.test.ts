@@ -4,7 +4,7 @@ import { replay } from '#replay/replay.ts'
 import { nodeInput } from '#snapshot/input.ts'
 import { gateWorld } from '#test/gate-world.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf } from '#test/rules/reservations.ts'
+import { failingOf } from '#test/rule-outcome.ts'
 
 const allocatable = { memory: '8Mi', matchesNode: true }
 const bad = {

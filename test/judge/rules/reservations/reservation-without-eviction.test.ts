@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { gibibyte, mebibyte } from '#base/units.ts'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
 import { reservationWithoutEviction } from '#judge/rules/reservations/reservation-without-eviction.ts'
 import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
 import { hard, type NodeExample, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { both, daemons, failingOf, MiB, reserving, state } from '#test/rules/reservations.ts'
-
-const gibibyte = 1024 ** 3
+import { failingOf, state } from '#test/rule-outcome.ts'
+import { both, daemons, reserving } from '#test/rules/reservations.ts'
 
 const oneGib = {
   node: {
@@ -37,7 +37,7 @@ describe('reservation-without-eviction: the example of the Kubernetes documentat
   const sized = (system: string, extra: NodeExample = {}): NodeExample => ({
     ...reserving(undefined, system),
     thresholds,
-    summary: both(1024 * MiB),
+    summary: both(1024 * mebibyte),
     ...extra,
   })
 

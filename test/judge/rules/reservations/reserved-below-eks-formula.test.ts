@@ -3,7 +3,7 @@ import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-
 import { reservedBelowEksFormula } from '#judge/rules/reservations/reserved-below-eks-formula.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, state } from '#test/rules/reservations.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const node = { status: { capacity: { cpu: '4' } } }
 
@@ -47,7 +47,7 @@ describe('reserved-below-eks-formula', () => {
 
   it.each([
     ['the formula', reserved({ cpu: '80m', memory: '893Mi' }), 'pass'],
-    ['a mebibyte less', reserved({ cpu: '80m', memory: '892Mi' }), 'fail'],
+    ['a MiB less', reserved({ cpu: '80m', memory: '892Mi' }), 'fail'],
     ['a milli-core less', reserved({ cpu: '79m', memory: '893Mi' }), 'fail'],
     [
       'the rest for the system',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { mebibyte } from '#base/units.ts'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
 import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { both, MiB, reserving, state } from '#test/rules/reservations.ts'
-
-const mebibyte = 1024 ** 2
+import { state } from '#test/rule-outcome.ts'
+import { both, reserving } from '#test/rules/reservations.ts'
 
 const using = (mib: number) => ({
   node: {
@@ -28,9 +28,9 @@ itJudgesExamples(reservedBelowRealUsage, {
 
 describe('reserved-below-real-usage', () => {
   it.each([
-    [reserving('256Mi', '144Mi'), 400 * MiB, 'pass'],
-    [reserving('256Mi', '144Mi'), 400 * MiB + 1, 'fail'],
-    [reserving(undefined), 400 * MiB, 'notApplicable'],
+    [reserving('256Mi', '144Mi'), 400 * mebibyte, 'pass'],
+    [reserving('256Mi', '144Mi'), 400 * mebibyte + 1, 'fail'],
+    [reserving(undefined), 400 * mebibyte, 'notApplicable'],
   ] as const)('%j, %d bytes used: %s', (example, used, expected) => {
     expect(state(reservedBelowRealUsage, { ...example, summary: both(used) })).toBe(expected)
   })

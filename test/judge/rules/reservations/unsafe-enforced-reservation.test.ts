@@ -3,7 +3,7 @@ import { missingEnforcedCgroup } from '#judge/rules/reservations/missing-enforce
 import { unsafeEnforcedReservation } from '#judge/rules/reservations/unsafe-enforced-reservation.ts'
 import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rules/reservations.ts'
+import { state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(unsafeEnforcedReservation, {
   bad: {

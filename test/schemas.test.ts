@@ -11,7 +11,6 @@ import { defaults } from '#model/policy/defaults.ts'
 import { json } from '#report/formats/index.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
-import { highwater } from '#test/cli.ts'
 import { gated, gateSnapshot } from '#test/gate-changes.ts'
 import { inProcess } from '#test/in-process.ts'
 import { schemaErrors, schemaFile } from '#test/json-schema.ts'
@@ -78,7 +77,7 @@ describe('what we write', () => {
 
   it('predictions, with their ledgers', async () => {
     const args = ['--snapshot', snapshot, '--fill', 'nodefs=50Mi/s', '--format', 'json']
-    const { stdout } = await highwater(['predict', ...args])
+    const { stdout } = await inProcess(['predict', ...args])
     const prediction = JSON.parse(stdout)
     expect(errorsOf('prediction')(prediction)).toEqual([])
     const ledgers = prediction.nodes.flatMap(

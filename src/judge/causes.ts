@@ -10,6 +10,7 @@ import { sampleSize } from '#judge/drift/variants.ts'
 import { mostLosses } from '#judge/help/deletion.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
 import { diskUse } from '#judge/help/holders.ts'
+import { cutMounts } from '#judge/help/host-mounts.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {
   type Cause,
@@ -104,11 +105,17 @@ interface RankedCause {
 
 const rank = ({ severity }: Finding) => severities.indexOf(severity)
 
+/** Of a disk that was not measured: the node on which most pods can write to it comes first. */
+const fewWriters = ({ cause, steps }: Finding) =>
+  cause.kind === 'device' && cause.what === 'unmeasured'
+    ? -(steps[0]?.action.mounts?.length ?? 0)
+    : 0
+
 /** What was seen names the cause; the node with the least room ranks it. */
 function rankedCause(part: readonly RankedFinding[], nodeOf: NodeOf): RankedCause {
   const findings = part
     .map(({ finding }) => finding)
-    .toSorted(by(rank, finding => !hasHappened(finding)))
+    .toSorted(by(rank, finding => !hasHappened(finding), fewWriters))
   return {
     group: groupOf(findings, nodeOf),
     worst: { ...part[0]!, finding: findings[0]! },
@@ -448,7 +455,7 @@ function actionOf(actions: StepAction[]): StepAction {
   const shared = {
     ...(nodes.length > 0 && { nodes: [...new Set(nodes)].slice(0, sampleSize) }),
     ...(pods.length > 0 && { pods: [...new Set(pods)].slice(0, mostLosses) }),
-    ...(mounts && { mounts: joinedMounts(actions) }),
+    ...(mounts && { mounts: cutMounts(actions.flatMap(one => one.mounts ?? [])) }),
     ...(lost && { lost: joinedLosses(actions.flatMap(one => one.lost ?? [])) }),
   }
   if (sites.size === 1) return { ...own, ...shared }
@@ -458,13 +465,6 @@ function actionOf(actions: StepAction[]): StepAction {
     return { owner, place, source, bytes, usdPerMonth, most }
   })
   return { ...action, ...shared, each }
-}
-
-/** Those of the first node come first. Of all, as many as one node has at most. */
-const joinedMounts = (actions: readonly StepAction[]) => {
-  const all = actions.map(({ mounts = [] }) => mounts)
-  const most = Math.max(...all.map(({ length }) => length))
-  return [...new Set(all.flat())].slice(0, most)
 }
 
 /** The pods of a workload have one owner. */

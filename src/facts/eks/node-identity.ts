@@ -30,6 +30,10 @@ function groupOf(name: string, labels: Record<string, string | undefined>): Node
   return { kind: 'Node', namespace: null, name }
 }
 
+/** Of GKE and AKS, whose nodes their cloud configures. */
+export const isOfOtherCloud = ({ spec }: KubernetesNode): boolean =>
+  /^(?:azure|gce):/.test(spec?.providerID ?? '')
+
 export function nodeIdentity(node: KubernetesNode): NodeIdentity {
   const name = node.metadata?.name ?? ''
   const labels = node.metadata?.labels ?? {}

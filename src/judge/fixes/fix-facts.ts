@@ -7,6 +7,7 @@ import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isBeingRemoved } from '#facts/eks/karpenter.ts'
 import { nodeadmDropIn } from '#facts/eks/kubelet-places.ts'
+import { isOfOtherCloud } from '#facts/eks/node-identity.ts'
 import { dependsOnSize, fieldOf, isComparedField, meaningOf } from '#facts/kubelet/fields.ts'
 import { declaredNode } from '#judge/drift/declared.ts'
 import {
@@ -89,16 +90,13 @@ export function shellOf(identity: NodeSubject['identity']): StepNode['shell'] {
 }
 
 /** By what the node says of its image: k3d runs that of K3s, kind names itself and its runtime, AKS and GKE their cloud. The container has the node's name. Undefined: it says nothing. */
-export function shellOfImage({
-  metadata,
-  spec,
-  status,
-}: NodeSubject['node']): StepNode['shell'] | undefined {
+export function shellOfImage(node: NodeSubject['node']): StepNode['shell'] | undefined {
+  const { metadata, spec, status } = node
   const osImage = status?.nodeInfo?.osImage ?? ''
   if (osImage.startsWith('Talos')) return 'talos'
   const provider = spec?.providerID ?? ''
   const isClosed =
-    /^(?:azure|gce):/.test(provider) || metadata?.labels?.['node.openshift.io/os_id'] !== undefined
+    isOfOtherCloud(node) || metadata?.labels?.['node.openshift.io/os_id'] !== undefined
   if (isClosed && !osImage.startsWith('Windows')) return 'pod'
   const name = metadata?.name ?? ''
   const isOfK3s = osImage.startsWith('K3s ')

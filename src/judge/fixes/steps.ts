@@ -907,6 +907,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     }),
   ),
   'read-on-node': readMoreStep(readsAgain),
+  'read-snapshots': readMoreStep(
+    readOnNode(
+      'sudo crictl imagefsinfo; sudo ctr -n k8s.io snapshots usage; sudo zfs list -o space',
+    ),
+  ),
   'read-pods': readMoreStep(showsPods),
   'read-pull-events': {
     ...readMoreStep(),

@@ -149,9 +149,21 @@ function unreadReason({ identity, host }: Pick<HolderSubject, 'identity' | 'host
   return canMeasureDisks(identity) ? 'not-asked' : 'unsupported'
 }
 
+/** What the snapshotter holds may be in no folder, and the kubelet reports nothing of it. */
+const lacksImageFs = ({ summary, filesystems }: Pick<HolderSubject, 'summary' | 'filesystems'>) =>
+  summary?.node != null && filesystems?.imagefs == null
+
 /** Where the measurement did not get through, the same one again would not. */
 const measuring = (subject: Pick<HolderSubject, 'identity' | 'host'>) => ({
   id: unreadReason(subject) === 'not-asked' ? ('read-on-node' as const) : ('look-on-node' as const),
+})
+
+const unreadDisk = (inodes: false | Pick<StepAction, 'unit'>, subject: HolderSubject): Reason => ({
+  cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
+  steps: [
+    ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
+    { ...measuring(subject), ...inodes },
+  ],
 })
 
 function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
@@ -160,12 +172,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
   const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
-  if (holder === 'unread') {
-    return {
-      cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
-      steps: [{ ...measuring(subject), ...inodes }],
-    }
-  }
+  if (holder === 'unread') return unreadDisk(inodes, subject)
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))

@@ -14,6 +14,16 @@ import {
 const small =
   /^\/(?:dev|proc|sys|run|var\/run|etc|lib|lib64|usr|boot|opt\/cni|var\/lib\/(?:cni|kubelet))(?:\/|$)/
 const shown = 3
+/** Behind the last, if there are more. */
+const cutMark = '…'
+
+/** They read the logs below /var/log, and write there only how far they have read. */
+const logAgents =
+  /(?:^|[/_-])(?:alloy|datadog-agent|filebeat|fluent-?bit|fluentd|grafana-agent|logstash|opentelemetry-collector(?:-contrib)?|promtail|vector)(?:[-:@]|$)/
+
+const isReadByAgent = (place: string, { spec }: KubernetesPod) =>
+  /^\/var\/log(?:\/|$)/.test(place) &&
+  (spec?.containers ?? []).some(({ image = '' }) => logAgents.test(image))
 
 type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems' | 'localVolumes'>>
 
@@ -41,7 +51,8 @@ function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting):
         yield { place: `PersistentVolumeClaim ${pvcRef.name}`, isFolder: false, workload }
     for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
       const place = hostPath?.path
-      if (place !== undefined && !small.test(place) && isVolumeWritable(pod, volume))
+      if (place === undefined || isReadByAgent(place, pod)) continue
+      if (!small.test(place) && isVolumeWritable(pod, volume))
         yield { place, isFolder: true, workload }
     }
   }
@@ -53,13 +64,20 @@ const shownPlace = ({ place, isFolder }: Mount) =>
     ? 'a path that is not shown'
     : place
 
-/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three. */
+/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three, and a mark if there are more. */
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
   const found = [...writableParts(subject)].filter(isShown)
   // A folder of a shown one shows nothing more.
   const outermost = found.filter(({ place }) => !found.some(one => isBelow(place, one.place)))
   const mounts = outermost.map(mount => `${shownPlace(mount)} (${mount.workload})`)
-  return [...new Set(mounts)].slice(0, shown)
+  return cutMounts(mounts)
+}
+
+/** Three of them, and a mark if there are more. */
+export function cutMounts(mounts: Iterable<string>): string[] {
+  const all = [...new Set(mounts)]
+  const named = all.filter(mount => mount !== cutMark)
+  return [...named.slice(0, shown), ...(all.length > named.slice(0, shown).length ? [cutMark] : [])]
 }
 
 const trimmed = (path: string) => path.replace(/\/+$/, '')
@@ -141,9 +159,7 @@ export const localClaims = (
 export function withMounts(step: StepAction, subject: Mounting) {
   const isOfAll = step.id === 'look-on-node' && step.place === undefined
   const isRead = isOfAll || step.id === 'read-on-node'
-  const mounts = isRead
-    ? [...claimFolders(subject), ...writableMounts(subject)].slice(0, shown)
-    : []
+  const mounts = isRead ? cutMounts([...claimFolders(subject), ...writableMounts(subject)]) : []
   return mounts.length === 0 ? step : { ...step, mounts }
 }
 

@@ -263,6 +263,7 @@ export interface Gap {
   source: 'host' | 'runtime' | 'summary'
   open: string
   why: string
+  part?: 'imagefs'
 }
 
 const shown = 5
@@ -295,6 +296,7 @@ export function gapsOf({ host, runtime, summary, pods }: GapInput): Gap[] {
       source: 'summary',
       open: 'how full its image filesystem is',
       why: 'no capacity of the image filesystem in the answer',
+      part: 'imagefs',
     })
   if (
     summary?.node &&

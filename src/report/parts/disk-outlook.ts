@@ -88,14 +88,14 @@ const lookAhead = 4
 
 type DiskPrediction = Pick<AuditedPrediction, 'filesystems' | 'eviction' | 'imageGC'>
 
-/** One outlook for each disk with known capacity, content and thresholds. */
+/** One outlook for each disk with known capacity and thresholds. Where images are is unknown: not on the kubelet's disk, as far as is known. */
 export function diskOutlooks(
   { filesystems, eviction, imageGC }: DiskPrediction,
   growth: AuditedNode['growth'],
   assumptions: Assumptions,
 ) {
-  const { layout } = filesystems
-  if (eviction === null || eviction.error !== null || layout === null) return []
+  const layout = filesystems.layout ?? 'imagefs'
+  if (eviction === null || eviction.error !== null) return []
   const disks: ('nodefs' | 'imagefs')[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
   return disks.flatMap(disk => {
     const { capacityBytes, availableBytes } = filesystems[disk] ?? {
@@ -158,7 +158,7 @@ export interface ScarceOutlook {
 /** One for each that was observed. */
 export function scarceOutlooks({ filesystems, eviction }: DiskPrediction) {
   if (eviction === null || eviction.error !== null) return []
-  const { layout } = filesystems
+  const layout = filesystems.layout ?? 'imagefs'
   const outlookOf = (
     signal: Signal,
     capacityBytes: number | null | undefined,
@@ -181,10 +181,7 @@ export function scarceOutlooks({ filesystems, eviction }: DiskPrediction) {
     const { capacityBytes, availableBytes } = eviction.signals[signal] ?? {}
     return outlookOf(signal, capacityBytes, availableBytes)
   }
-  const names =
-    layout === null
-      ? []
-      : (['nodefs', ...(layout === 'shared' ? [] : (['imagefs'] as const))] as const)
+  const names = ['nodefs', ...(layout === 'shared' ? [] : (['imagefs'] as const))] as const
   return [
     ...names.flatMap(name => {
       const { inodes, inodesFree } = filesystems[name] ?? {}

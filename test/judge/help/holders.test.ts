@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { gibibyte } from '#base/units.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
-import { diskReason, filesOfImages, reasonOf } from '#judge/help/holders.ts'
+import { diskReason, filesOfImages, reasonOf, withMeasurementFirst } from '#judge/help/holders.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
+import type { HolderCause } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { DiskHolder, GroupDiskUse, HolderPart } from '#model/prediction.ts'
 import { exampleSubject, type NodeExample } from '#test/example.ts'
@@ -321,6 +322,26 @@ it.each([
 )
 
 it.each([
+  ['read-on-node', null],
+  // The same measurement again would not get through.
+  ['look-on-node', { diskUse: { missed: 1 } }],
+])('measures what is not known well: %s', (id, host) => {
+  const subject = exampleSubject({
+    held: { 'writable-layers': 26, unread: 60 },
+    ...{
+      identity: { instanceId: 'i-0a1b' },
+      ofPods: { parts: [part('writable-layers', 'api', 26)] },
+    },
+  })
+  const reason = diskReason({ ...subject, host }, 'nodefs.available')!
+  expect(reason.steps.map(step => step.id)).toEqual(['set-ephemeral-storage', id])
+  const { cause } = reason as { cause: HolderCause }
+  const vague = { ...cause, amount: { unit: 'bytes' as const, low: 1, high: 3 } }
+  const larger = { cause: vague, steps: [{ id: 'larger-disk' as const }] }
+  expect(withMeasurementFirst(larger, { ...subject, host }).steps[0]?.id).toBe(id)
+})
+
+it.each([
   ['bytes', 'writable-layers', ['set-ephemeral-storage']],
   ['inodes', 'writable-layers', ['restart-pod', 'ask-owner']],
   ['bytes', 'pod-volumes', ['set-volume-limit']],
@@ -506,6 +527,14 @@ it.each([
   ]
   const reason = diskReason({ ...subject, ledger, pods }, 'nodefs.available')
   expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
+})
+
+it('looks at snapshots before folders where the kubelet reports no image filesystem', () => {
+  const subject = exampleSubject({ held: { unread: 40 } })
+  const filesystems = { ...subject.filesystems, imagefs: null }
+  const given = { ...subject, filesystems, host: null, summary: { node: {} } }
+  const steps = diskReason(given, 'nodefs.available')?.steps
+  expect(steps?.map(({ id }) => id)).toEqual(['read-snapshots', 'look-on-node'])
 })
 
 it.each([

@@ -68,9 +68,24 @@ it('names claims that are folders of the node, but none with a disk of its own',
   })
 })
 
-it('names at most three', () => {
-  const pods = ['/a', '/b', '/c', '/d'].map(path => pod('etl', 'spark', path))
-  expect(writableMounts({ pods })).toHaveLength(3)
+it('names at most three, and shows that it names no more', () => {
+  const paths = ['/a', '/b', '/c', '/d']
+  const mountsOf = (count: number) =>
+    writableMounts({ pods: paths.slice(0, count).map(path => pod('etl', 'spark', path)) })
+  expect(mountsOf(3)).not.toContain('…')
+  expect(mountsOf(4)).toEqual([...mountsOf(3), '…'])
+})
+
+it.each([
+  ['cr.fluentbit.io/fluent/fluent-bit:3.1', '/var/log', false],
+  ['docker.io/grafana/promtail:3', '/var/log/pods', false],
+  ['docker.io/grafana/promtail:3', '/data', true],
+  ['acme/vectorize:1', '/var/log', true],
+])('suspects no agent that reads logs: %s on %s', (image, path, isNamed) => {
+  const { metadata, spec } = pod('logging', 'agent', path)
+  const containers = spec.containers.map(container => ({ ...container, image }))
+  const pods = [{ metadata, spec: { ...spec, containers } }]
+  expect(writableMounts({ pods }).length).toBe(isNamed ? 1 : 0)
 })
 
 it('names a claim that has the size of the disk: it is a folder on it', () => {

@@ -272,9 +272,9 @@ fanOut: { nodesPerShard: 10 }
   it.each([
     ['ssm', 'fanned-out'],
     ['proxy', 'published'],
-  ])('of 60 nodes at an SSM pace for 44 nodes, in mode %s, is %s', async (mode, state) => {
+  ])('of 46 nodes at an SSM pace for 44 nodes, in mode %s, is %s', async (mode, state) => {
     const pace = `pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 0.1 }`
-    const large = fleet({ nodes: 60, podsPerNode: 1 })
+    const large = fleet({ nodes: 46, podsPerNode: 1 })
     const here = await world([large], `modes: [{ mode: ${mode} }]\n${pace}\n`)
     expect(await here.handOver()).toMatchObject({ state })
   })

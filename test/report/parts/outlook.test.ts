@@ -74,6 +74,12 @@ it('promises no unused images where the replay finds none', () => {
   ).toMatch(/; $/)
 })
 
+it('counts a node whose kubelet reports no image filesystem, if its own disk evicts', () => {
+  const { filesystems, ...rest } = sharedDisk(95)
+  const alone = { ...rest, filesystems: { ...filesystems, imagefs: null, layout: null } }
+  expect(outlookView(quietReport([auditedNode('n1', alone)]), english).evicting).toBe(1)
+})
+
 const [full, empty] = [filesystem(20 * GiB, GiB), filesystem(20 * GiB, 19 * GiB)]
 
 it('says that pods go first on a disk without images', () => {

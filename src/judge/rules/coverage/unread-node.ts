@@ -63,6 +63,7 @@ const unsaid: Record<Source, string> = {
 
 const titles = {
   partly: 'A node was only partly read',
+  noImageFs: 'A kubelet reports no image filesystem: what its images hold is unknown',
   readOnNode: 'A kubelet does not report what was read on the node itself',
   limitedKind: 'A node of this kind cannot be read in full',
   kubeletDown: 'A kubelet does not answer: nothing listens on port 10250',
@@ -164,20 +165,20 @@ function* judgeNode(subject: NodeSubject): Generator<Failing> {
   const hasRest = configuration !== null && !isConfigurationOnDisk && summary !== null
   const isExpected =
     isLimited && hasRest && sources.every(([source]) => source === 'host' || source === 'runtime')
-  const reason = reasonOf({
-    isDown,
-    isExpected,
-    failure: subject.readFailure,
-    isPartly: sources.every(([source]) => openQuestions(source).length > 0),
-  })
+  const isPartly = sources.every(([source]) => openQuestions(source).length > 0)
+  const reason = reasonOf({ isDown, isExpected, failure: subject.readFailure, isPartly })
+  const isWithoutImageFs = isPartly && gaps.every(({ part }) => part === 'imagefs')
   const isUnreachable = reason.cause?.kind === 'unread' && reason.cause.reason === 'unreachable'
   const shown = !isDown && !summary ? nodeObjectFailing(subject, reason) : null
   const known = shown ? `${shown.seen} ${open}` : open
   yield {
     ...reason,
-    ...(sources.every(([source]) => openQuestions(source).length > 0) && {
-      severity: 'medium' as const,
-      title: titles.partly,
+    ...(isPartly && { severity: 'medium' as const, title: titles.partly }),
+    ...(isWithoutImageFs && {
+      title: titles.noImageFs,
+      cause: { kind: 'unread' as const, source: 'node', reason: 'no-image-filesystem' as const },
+      // Another reading gives the same.
+      steps: [{ id: 'read-snapshots' as const }],
     }),
     ...(isStoodIn && { severity: 'low' as const, title: titles.readOnNode }),
     ...(isExpected && { severity: 'info' as const, title: titles.limitedKind }),

@@ -82,11 +82,11 @@ export const alertBeforeImageGc = nodeRule({
   },
 })
 
-/** Whether image GC cannot bring the disk below the alert, as far as is known: of a round that is due, its end has to be known. */
+/** Whether image GC cannot bring the disk below the alert. */
 function isBeyondImageGc(subject: Satisfied<'imageGC'>, { alertPercent }: Policy) {
   const { triggered, reachesLow } = subject.imageGC
   const isCleared = freesBelow(alertPercent, subject)
-  return isCleared === false || (triggered === true && reachesLow !== true && isCleared === null)
+  return isCleared === false || (triggered === true && reachesLow === false && isCleared === null)
 }
 
 /** Available bytes at which the alert fires and image GC starts, and the bytes between them. */

@@ -109,8 +109,16 @@ function nextRound(
     : 'deletes unused images, which they are is not known,'
   return {
     confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
-    consequence: `Within ${gcMinutes} min the kubelet ${what}${freedClause(imageGC)}. ${isCrio(node.status?.nodeInfo?.containerRuntimeVersion) ? 'It counts a layer that images share for each of them: the disk gets less than it counts.' : 'It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.'}`,
+    consequence: `Within ${gcMinutes} min the kubelet ${what}${freedClause(imageGC)}. ${isCrio(node.status?.nodeInfo?.containerRuntimeVersion) ? 'It counts a layer that images share for each of them: the disk gets less than it counts.' : countedText(imageGC)}`,
   }
+}
+
+/** Deletions go past what the disk needs only if there are as many images. */
+function countedText({ bytesToFree, deletableBytes }: ImageGcPrediction): string {
+  const counts = 'It counts compressed sizes, the disk has unpacked ones'
+  if (deletableBytes !== null && bytesToFree !== null && deletableBytes < bytesToFree)
+    return `${counts}: all that it may delete counts ${bytes(deletableBytes)}, and it reports that it freed too little.`
+  return `${counts}: it may delete more than the disk needs, and still report that it freed too little.`
 }
 
 /** The rule unreachable-gc-low-threshold reports the consequences of a round that frees nothing. */

@@ -24,6 +24,13 @@ describe('unread-node', () => {
     expect(outcome.state === 'fail' && outcome.failing.consequence).toMatchSnapshot()
   })
 
+  it('reads nothing again of a kubelet that has no image filesystem to report', () => {
+    const unread = { summary: 'no capacity of the image filesystem in the answer' }
+    expect(judge(unreadNode, { unread, summary: { node: {} }, pods: [] })).toMatchObject({
+      failing: { cause: { reason: 'no-image-filesystem' }, steps: [{ id: 'read-snapshots' }] },
+    })
+  })
+
   it.each([
     ['Running', true],
     ['Pending', false],

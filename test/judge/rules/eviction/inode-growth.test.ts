@@ -5,6 +5,7 @@ import { outcomeOf } from '#judge/run/outcome.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { exampleSubject, hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
+import { failingOf } from '#test/rule-outcome.ts'
 
 const inodes = (free: number): NodeExample => ({
   thresholds: [hard('nodefs.inodesFree', 5)],
@@ -48,5 +49,16 @@ describe('inode-growth', () => {
       node: { metadata: { creationTimestamp: '2026-11-15T00:00:00Z' } },
     })
     expect(JSON.stringify(outcomeOf(inodeGrowth, subject, defaultPolicy))).toContain('in 4 days')
+  })
+
+  it('does not measure again what did not get through', () => {
+    const line = { holder: 'unread' as const, bytes: 0, lowBytes: 0, highBytes: 0, inodes: 550 }
+    const disk = { filesystem: 'nodefs' as const, capacityBytes: 100 * gibibyte, usedBytes: 0 }
+    const { steps } = failingOf(inodeGrowth, {
+      ...used(400, 60),
+      ...{ identity: { instanceId: 'i-0a1b' }, host: { diskUse: { missed: 1 } } },
+      ofPods: { filesystems: [{ ...disk, usedInodes: 600, lines: [{ ...line, source: 'du' }] }] },
+    })
+    expect(steps?.map(({ id }) => id)).toEqual(['look-on-node'])
   })
 })

@@ -98,7 +98,9 @@ describe('alert-before-image-gc', () => {
     { deletableBytes: 0.4 * gibibyte, isSet: false },
     { deletableBytes: 0.5 * gibibyte, isSet: true },
     { deletableBytes: null, isSet: true },
-    { deletableBytes: null, triggered: true, reachesLow: null, isSet: false },
+    { deletableBytes: null, triggered: true, reachesLow: false, isSet: false },
+    // Not known: layers may be shared.
+    { deletableBytes: null, triggered: true, reachesLow: null, isSet: true },
     { deletableBytes: null, triggered: true, reachesLow: true, isSet: true },
   ])(
     'sets percentages only where image GC clears the alert: $deletableBytes $triggered $reachesLow',

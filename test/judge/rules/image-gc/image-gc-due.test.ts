@@ -88,6 +88,14 @@ describe('image-gc-due', () => {
     })
   })
 
+  it('does not have too much deleted where all images are too few', () => {
+    const wordsOf = (deletableBytes: number) =>
+      failingOf(imageGcDue, { imageGC: { ...due, deletableBytes } }).consequence
+    expect(wordsOf(20 * gibibyte)).toContain('it may delete more than the disk needs')
+    expect(wordsOf(gibibyte)).toContain('all that it may delete counts 1.0 GiB')
+    expect(wordsOf(gibibyte)).not.toContain('more than the disk needs')
+  })
+
   it('does not apply where image GC is off', () => {
     expect(state(imageGcDue, { imageGC: { ...gc(100), triggered: null } })).toBe('notApplicable')
   })

@@ -228,13 +228,30 @@ describe('a node without a sandbox image', () => {
     expect(failing.steps?.map(({ id }) => id)).toEqual(steps)
   })
 
-  it.each([
-    [1, [{ id: 'import-sandbox', place: 'a/pause', variant: 'hidden' }, { id: 'replace-node' }]],
-    [7, [{ id: 'replace-node' }]],
-  ])('may be hidden by a mount only if hardly an image is left: %s', (count, steps) => {
-    const images = Array.from({ length: count }, (_, index) => ({ names: [`a/b:${index}`] }))
-    const node = { metadata: { name: 'a' }, status: { images } }
-    const given = { node, pods: [], events: [refusal('a/pause')] }
+  const images = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ names: [`a/b:${index}`] }))
+  const deletion =
+    '2026-11-20T22:10:00+0000 node kubelet[1]: I1120 "Removing image to free bytes" imageID="sha256:0a1b" size=319 runtimeHandler=""'
+  const imported = { id: 'import-sandbox', place: 'a/pause' } as const
+
+  it.each<[string, number, Parameters<typeof failingOf>[1], object[]]>([
+    ['one', 1, {}, [{ ...imported, variant: 'hidden' }, { id: 'replace-node' }]],
+    ['seven', 7, {}, [{ id: 'replace-node' }]],
+    [
+      'seven, by the runtime',
+      1,
+      { runtime: { images: Array(7).fill({}) } },
+      [{ id: 'replace-node' }],
+    ],
+    [
+      'one, and image GC deleted it',
+      1,
+      { host: { logLines: [deletion] } },
+      [{ ...imported, variant: 'deleted' }],
+    ],
+  ])('may be hidden by a mount only if hardly an image is left: %s', (_, count, more, steps) => {
+    const node = { metadata: { name: 'a' }, status: { images: images(count) } }
+    const given = { node, pods: [], events: [refusal('a/pause')], ...more }
     expect(failingOf(pullFailingNow, given).steps).toEqual(steps)
   })
 
@@ -252,15 +269,19 @@ describe('a node without a sandbox image', () => {
 describe('an image without a registry in its name', () => {
   const image = 'runner:dev'
   const message = `failed to resolve reference "docker.io/library/${image}": pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed`
-  const pods = [pod({ waiting: { reason: 'ImagePullBackOff', message } }, image)]
-  const failingWith = (names: string[]) =>
+  const pressure = event({ reason: 'NodeHasDiskPressure', message: 'Node status is now', ago: 48 })
+  const failingWith = (names: string[], why = message) =>
     failingOf(pullFailingNow, {
-      ...{ pods, events: [] },
+      pods: [pod({ waiting: { reason: 'ImagePullBackOff', message: why } }, image)],
+      events: [pressure],
       node: { metadata: { name: 'a' }, status: { images: [{ names }] } },
     })
 
-  it('was made on the node, and no login helps', () => {
-    expect(failingWith([])).toMatchObject({
+  it.each([
+    ['none', []],
+    ['another build', ['docker.io/library/runner:old']],
+  ])('was made on the node, and no login helps: %s is there', (_, names) => {
+    expect(failingWith(names)).toMatchObject({
       cause: { event: 'image-missing', subject: image },
       steps: [{ id: 'provide-image', variant: 'local' }, { id: 'read-pull-events' }],
     })
@@ -268,7 +289,14 @@ describe('an image without a registry in its name', () => {
 
   it('may be an official one if the node has pulled it', () => {
     const names = [`docker.io/library/runner@sha256:${'0'.repeat(64)}`]
-    expect(failingWith(names).steps?.map(({ id }) => id)).toEqual(['provide-image', 'grant-pull'])
+    const ids = failingWith(names).steps?.map(({ id }) => id)
+    expect(ids).toEqual(['provide-image', 'import-image', 'grant-pull'])
+  })
+
+  it('is for its owner to push if its registry has it no longer', () => {
+    const [step] = failingWith([], `${image}: not found`).steps ?? []
+    expect(step).toMatchObject({ id: 'provide-image', owner: { pod: 'web' } })
+    expect(step?.variant).toBeUndefined()
   })
 })
 
@@ -313,7 +341,7 @@ describe('an image that is gone after pressure', () => {
     ],
   })
   const never = waits('ErrImageNeverPull', 'not present with pull policy of Never')
-  const gone = (more?: object) => waits('ErrImagePull', `${image}: not found`, more)
+  const gone = waits('ErrImagePull', `${image}: not found`)
   const unknown = waits(
     'ErrImagePull',
     'pull access denied, repository does not exist or may require authorization',
@@ -341,7 +369,7 @@ describe('an image that is gone after pressure', () => {
     ],
     [
       'one of two never pulled',
-      { pods: [...never.pods, ...gone().pods], events: [pressure] },
+      { pods: [...never.pods, ...gone.pods], events: [pressure] },
       perhaps + underPressure,
       [],
     ],
@@ -358,14 +386,8 @@ describe('an image that is gone after pressure', () => {
       ['import-image'],
     ],
     [
-      'a container that has run keeps its image',
-      { ...gone({ restartCount: 1 }), events: [pressure] },
-      perhaps + underPressure,
-      ['provide-image', 'import-image'],
-    ],
-    [
       'perhaps it has never been here',
-      { ...gone(), events: [pressure] },
+      { ...gone, events: [pressure] },
       perhaps + underPressure,
       ['provide-image', 'import-image'],
     ],
@@ -409,7 +431,7 @@ describe('an image that is gone after pressure', () => {
       null,
       ['import-image'],
     ],
-    ['no pressure', { ...gone({ restartCount: 1 }), events: [] }, null, ['provide-image']],
+    ['no pressure', { ...gone, events: [] }, null, ['provide-image']],
     ['denied', { ...waits('ErrImagePull', '403 Forbidden'), events: [pressure] }, null, []],
   ])('%s', (_, given, expected, steps) => {
     const failing = failingOf(pullFailingNow, given)

@@ -48,6 +48,19 @@ describe('rate-limited-registry', () => {
     expect(failingOf(rateLimitedRegistry, { pods, events }).steps).toBeUndefined()
   })
 
+  it('knows no limit of an image that fails for another reason', () => {
+    const message = 'pull access denied, repository does not exist or may require authorization'
+    const failing = { image: 'runner:dev', state: { waiting: { reason: 'ErrImagePull', message } } }
+    const pods = [
+      {
+        spec: { containers: [{ name: 'a', image: 'runner:dev' }] },
+        status: { containerStatuses: [{ name: 'a', ...failing }] },
+      },
+    ]
+    expect(state(rateLimitedRegistry, { pods })).toBe('pass')
+    expect(state(rateLimitedRegistry, { pods: [...pods, pod('redis:7.4')] })).toBe('fail')
+  })
+
   it('says nothing of a limit where Docker Hub is out of reach', () => {
     const pods = [{ spec: { containers: [{ name: 'a', image: 'busybox' }] } }]
     const events = [pullOf('Failed to pull image "busybox": dial tcp: no such host')]

@@ -71,6 +71,9 @@ describe('volume-not-mounted', () => {
       { ...step, source: 'driver.longhorn.io' },
     ])
     expect(stepsWith([])).toEqual([step])
+    const missing = `MountVolume.MountDevice failed for volume "${volume}" : driver name x not found in the list of registered CSI drivers`
+    const { steps } = failingOf(volumeNotMounted, waiting(failed('FailedMount', missing)))
+    expect(steps).toEqual([{ id: 'attach-volume', variant: 'driver' }])
   })
 
   const inMemory = (path: string) =>

@@ -14,6 +14,16 @@ itJudgesExamples(reservedBelowEksFormula, {
 
 describe('reserved-below-eks-formula', () => {
   it.each([
+    ['aws:///us-east-1a/i-0a1b', 'fail'],
+    ['gce://project/zone/name', 'notApplicable'],
+    ['azure:///subscriptions/1', 'notApplicable'],
+  ])('of a node of %s: %s', (providerID, expected) => {
+    const configuration = { maxPods: 110, kubeReserved: { cpu: '80m', memory: '893Mi' } }
+    const own = { ...node, spec: { providerID } }
+    expect(state(reservedBelowEksFormula, { configuration, node: own })).toBe(expected)
+  })
+
+  it.each([
     [1, 60],
     [2, 70],
     [4, 80],

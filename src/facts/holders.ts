@@ -250,10 +250,10 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     source: 'kubernetes/kubernetes#35017: no eviction frees a hostPath volume',
   },
   'local-volumes': {
-    what: 'PersistentVolumes of the kind local',
-    writer: 'processes of containers, into volumes of the kind local',
+    what: 'PersistentVolumes that are folders of the node',
+    writer: 'processes of containers, into their claims',
     ...ofOwner,
-    steps: ['ask-owner'],
+    steps: ['clean-claim'],
     source: 'kubernetes.io/docs/concepts/storage/volumes local: no capacity isolation',
   },
   'unknown-folder': {

@@ -49,6 +49,19 @@ const datastore =
 
 export const isDatastore = (path: string): boolean => datastore.test(path)
 
+/** Where provisioners keep local PersistentVolumes by default. Sources: rancher/local-path-provisioner deploy, docs.k3s.io/storage, openebs/dynamic-localpv-provisioner */
+const localVolumeRoot =
+  /^\/(?:opt\/local-path-provisioner|var\/lib\/rancher\/(?:k3s|rke2)\/storage|var\/openebs\/local)(?:\/|$)/
+
+export const isLocalVolumeRoot = (path: string): boolean => localVolumeRoot.test(path)
+
+/** The claim that local-path-provisioner writes into the name of its folder. Null: the folder has another name. Source: rancher/local-path-provisioner provisioner.go pathPattern */
+export function claimOfFolder(path: string): string | null {
+  const [, namespace, name] =
+    /\/pvc-[0-9a-f-]{36}_([a-z0-9-]+)_([a-z0-9.-]+)(?:\/|$)/.exec(path) ?? []
+  return namespace === undefined ? null : `${namespace}/${name}`
+}
+
 /** A pod that mounts one folder of it does not own the others. */
 export const logFolder = '/var/log'
 

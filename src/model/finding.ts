@@ -404,6 +404,8 @@ export interface HolderCause {
   owners?: 'many' | 'unknown'
   /** Absolute folder or file on the node, or a namespace of containerd. Null: not one place. */
   place: string | null
+  /** Of local PersistentVolumes: their claims as `namespace/name`, at most three. */
+  claims?: string[]
   /** What the owner, or the place without an owner, holds of the amount in bytes. Absent: nearly all of it, or unknown. */
   largestBytes?: number
   /** Of `largestBytes`, what the volume holds that `owner` names. Absent: all of it. */
@@ -458,6 +460,7 @@ export type StepActionId =
   | 'await-replacement'
   | 'check-instance'
   | 'check-rotation'
+  | 'clean-claim'
   | 'clean-in-pod'
   | 'clean-namespace'
   | 'clean-objects'

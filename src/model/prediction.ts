@@ -615,6 +615,8 @@ export interface HolderPart {
   place: string | null
   /** Null: no owner in the cluster, or not known. */
   owner: HolderOwner | null
+  /** Of local PersistentVolumes: their claims as `namespace/name`, at most three. Absent: not known. */
+  claims?: string[]
 }
 
 /** Local storage of pods. */

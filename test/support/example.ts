@@ -195,7 +195,6 @@ export function exampleContext({
         event => reasonsWithoutNode.has(event.reason) && podName(event.pod ?? undefined) === pod,
       ),
     ownerOfName: (namespace, pod) => owners.find(namespace, pod),
-    localFolder: () => null,
     volumeDriver: name =>
       objects?.persistentvolumes?.find(({ metadata }) => metadata?.name === name)?.spec?.csi
         ?.driver ?? null,

@@ -713,6 +713,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     if (place !== undefined) return [readCommand('describe', 'pv', clusterWord(place))]
     return [variant === 'driver' ? podsOfNode(on) : readCommand('get', 'volumeattachments')]
   }),
+  'clean-claim': all('ask-owner', sizesOn, 'nothing'),
   'clean-in-pod': part('free', showsPods),
   'clean-namespace': all(
     'free',

@@ -191,6 +191,7 @@ export const partCause = ({
   highBytes: high,
   owner,
   place,
+  claims,
 }: Omit<HolderPart, 'inodes'>): HolderCause => ({
   kind: 'holder',
   holder,
@@ -199,6 +200,7 @@ export const partCause = ({
   amount: { unit: 'bytes', low, high },
   owner,
   place,
+  ...(claims && { claims }),
 })
 
 export function holderCause(
@@ -245,7 +247,9 @@ export function holderCause(
         ? { unit, low: inodes ?? 0, high: inodes }
         : { unit, low: lowBytes, high: Math.min(highBytes, usedBytes) },
     owner: largest?.owner ?? null,
+    ...(largest?.claims && { claims: largest.claims }),
     ...(largest?.owner == null &&
+      !largest?.claims &&
       (isOfMany || holders[holder].actor === 'owner') && { owners: isOfMany ? 'many' : 'unknown' }),
     // The root folder is no place to look into.
     place: !largest || largest.place === '/' ? null : largest.place,
@@ -288,7 +292,7 @@ export const isUnmounted = (place: string | null): boolean =>
   place?.includes('/volumes/kubernetes.io~') === true
 
 /** Share of a holder from which on its largest part is not shown beside the sum. */
-const nearlyAll = 0.99
+export const nearlyAll = 0.99
 /** Share of the images from which on the largest is named. */
 const largeImage = 0.2
 /** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */

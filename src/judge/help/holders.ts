@@ -68,6 +68,7 @@ import {
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
+  nearlyAll,
   type Reason,
   roomy,
   usedFor,
@@ -184,18 +185,15 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
+  const ownBytes = own?.lowBytes ?? amount.low
+  const isNearlyAll = cause.largestBytes === undefined && ownBytes >= nearlyAll * amount.low
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
     ...(place !== null && { place }),
-    ...(!isOfMany && { bytes: own?.lowBytes ?? amount.low }),
+    // The cause names the sum.
+    ...(!isOfMany && { bytes: isNearlyAll ? amount.low : ownBytes }),
   }
   const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(held, filesystem) ?? {}
-  const nodefs = diskOf(held, 'nodefs')
-  // Volumes of pods have enough room for so much more.
-  const hasRoom =
-    filesystem === 'imagefs' &&
-    nodefs !== undefined &&
-    nodefs.usedBytes + amount.low < roomy * nodefs.capacityBytes
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
@@ -209,9 +207,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
   const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
-  // A log that is one file may be open.
-  const isFile =
-    holder === 'host-logs' && alike.some(part => part.place === place && part.inodes === 1)
+  const isFile = isLogFile(cause, alike)
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile
@@ -223,7 +219,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     // What a holder has is no size of a volume, and its folder no device.
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
-    ...(id === 'move-to-volume' && { place: hasRoom ? 'emptyDir' : undefined }),
+    ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
     ...(inside && { inside }),
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -231,7 +227,9 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
     ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
   }))
-  const reason = { cause, steps: log === null ? ofOwner : [emptying, ...ofOwner] }
+  // The rotation of a log that is all of it leaves nothing to its owner.
+  const rest = log !== null && log === place && isFile ? [] : ofOwner
+  const reason = { cause, steps: log === null ? rest : [emptying, ...rest] }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
 }
 
@@ -253,6 +251,47 @@ function pooledReason({ filesystems, summary }: HolderSubject): Reason | null {
 }
 
 const ofPods: ReadonlySet<StepActionId> = new Set(['restart-pod', 'prune-dead-containers'])
+
+/** A log that is one file may be open. */
+const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[]) =>
+  (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
+  alike.some(part => part.place === place && part.inodes === 1)
+
+/** Of the pod that is too large for its layer: an empty claim, or an emptyDir if volumes of pods have enough room for so much more. */
+function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
+  const nodefs = subject.ledger && diskOf(subject.ledger, 'nodefs')
+  const hasRoom =
+    cause.filesystem === 'imagefs' &&
+    nodefs != null &&
+    nodefs.usedBytes + cause.amount.low < roomy * nodefs.capacityBytes
+  return emptyClaimOf(cause, subject) ?? (hasRoom ? 'emptyDir' : undefined)
+}
+
+/** Share of a layer that a claim holds at most where its pod writes beside it. */
+const leastOfLayer = 0.01
+
+/** Where the container mounts a claim that it can write, and that has nearly nothing of what its layer has. */
+function emptyClaimOf(
+  { holder, owner, amount: { low, unit } }: HolderCause,
+  { pods, summary }: HolderSubject,
+): string | undefined {
+  if (holder !== 'writable-layers' || owner?.kind !== 'container' || unit !== 'bytes')
+    return undefined
+  const pod = podOf(pods, owner)
+  const stats = summary?.pods?.find(
+    ({ podRef }) => podRef?.namespace === owner.namespace && podRef.name === owner.pod,
+  )
+  const empty = (stats?.volume ?? []).flatMap(({ name, pvcRef, usedBytes }) =>
+    pvcRef && usedBytes !== undefined && usedBytes < leastOfLayer * low ? (name ?? []) : [],
+  )
+  const [path] = (pod?.spec?.containers ?? [])
+    .filter(({ name }) => name === owner.container)
+    .flatMap(({ volumeMounts = [] }) => volumeMounts)
+    .flatMap(({ name = '', mountPath, readOnly }) =>
+      empty.includes(name) && readOnly !== true ? (mountPath ?? []) : [],
+    )
+  return path?.startsWith('/') ? shorten(path, nameLength) : undefined
+}
 
 /** Steps that end by the kubelet's eviction of the pod. */
 const limits: ReadonlySet<StepActionId> = new Set([
@@ -401,6 +440,8 @@ function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const owner = podHolding(cause)
   if (!owner) return reason
   const again = startsAgain(pods, owner)
+  if (again === 'kubelet' && cause.kind === 'holder' && cause.holder === 'host-path')
+    return { ...reason, steps: reason.steps.map(ofPlatform) }
   const hasWorkload = 'workload' in owner && owner.workload !== null
   if (!hasWorkload && again === 'nothing')
     return {
@@ -410,6 +451,15 @@ function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
   if (again !== 'kubelet' && (isLog || !usesKubeletFolder(pods, owner))) return reason
   return withStep(reason, isLog ? 'empty-log' : null)
+}
+
+/** A static pod is of who runs the nodes: its logs need rotation by its flags or by the node, and its other folders a look. */
+const ofPlatform = (step: StepAction): StepAction => {
+  if (step.id !== 'clean-with-owner') return step
+  const { owner: _, ...where } = step
+  return step.place?.startsWith(`${logFolder}/`)
+    ? { ...where, id: 'check-rotation', variant: 'writer' }
+    : { ...where, id: 'look-on-node' }
 }
 
 /** With another step in place of a restart of the pod, or with none. */
@@ -525,6 +575,7 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     uncountedLayer(cause, reason, ledger) ??
     (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
   if (other) return { ...reason, ...other }
+  const beside = stepsBeside(reason, second, subject)
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -549,10 +600,32 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
       ...(isTooSmall && roomyBytes === null
         ? [withSize({ id: 'larger-disk' }, subject, first)]
         : []),
+      ...beside,
       ...(isMoreUnread ? [measuring(subject)] : []),
     ],
   }
 }
+
+/** Share of a disk from which on a second holder has a step, if one command ends it. */
+const leastBeside = 0.15
+
+/** Of a second holder that nothing frees, and of which no owner has to be asked. */
+function stepsBeside(
+  { cause, steps }: Reason,
+  second: HolderCause | undefined,
+  subject: DiskSubject,
+): StepAction[] {
+  const disk = second && subject.ledger && diskOf(subject.ledger, second.filesystem)
+  const isLarge = disk && second.amount.low >= leastBeside * disk.capacityBytes
+  if (!isLarge || !ofOneCommand.has(second.holder) || second.amount.unit !== 'bytes') return []
+  return cause.kind === 'holder' && cause.freedBy === 'nothing' && !cause.also
+    ? reasonOfFirst(second, subject).steps.filter(({ id }) => steps.every(step => step.id !== id))
+    : []
+}
+
+const ofOneCommand: ReadonlySet<HolderCause['holder']> = new Set([
+  ...(['journal', 'core-dumps', 'package-caches', 'log-debris'] as const),
+])
 
 /** What a finding says in place of settings of image GC that would not make room. */
 export const reasonBeyondImageGc = (
@@ -713,11 +786,16 @@ export function heldDisks({
   host,
   node,
   pods,
+  summary,
+  localVolumes,
   eviction,
   unusedImages,
 }: NodeSubject): HeldDisks {
   if (!ledger) return {}
-  const subject = { ledger, identity, imageGC, host, node, pods, eviction, unusedImages }
+  const subject = {
+    ...{ ledger, identity, imageGC, host, node, pods, summary, eviction, unusedImages },
+    ...(localVolumes && { localVolumes }),
+  }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
@@ -879,6 +957,7 @@ interface DiskSubject
       | 'node'
       | 'summary'
       | 'filesystems'
+      | 'localVolumes'
       | 'eviction'
       | 'unusedImages'
     >

@@ -1,4 +1,5 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
+import { sharedFolders } from '#facts/host-folders.ts'
 import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
@@ -24,7 +25,7 @@ const isReadByAgent = (place: string, { spec }: KubernetesPod) =>
   /^\/var\/log(?:\/|$)/.test(place) &&
   (spec?.containers ?? []).some(({ image = '' }) => logAgents.test(image))
 
-type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>>
+type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems' | 'localVolumes'>>
 
 interface Mount {
   place: string
@@ -33,7 +34,7 @@ interface Mount {
 }
 
 /** Folders and claims on the node that its pods can write. A claim with the size of the node's disk is a folder on it. */
-function* writableParts({ pods, summary, filesystems }: Mounting): Generator<Mount> {
+function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting): Generator<Mount> {
   const diskBytes = filesystems?.nodefs?.capacityBytes
   const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
   for (const pod of pods ?? []) {
@@ -41,7 +42,12 @@ function* writableParts({ pods, summary, filesystems }: Mounting): Generator<Mou
     if (namespace === 'kube-system') continue
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
     for (const { pvcRef, capacityBytes } of measured.get(podName(pod.metadata)) ?? [])
-      if (pvcRef?.name !== undefined && diskBytes != null && capacityBytes === diskBytes)
+      if (
+        pvcRef?.name !== undefined &&
+        diskBytes != null &&
+        capacityBytes === diskBytes &&
+        !localVolumes?.has(`${namespace}/${pvcRef.name}`)
+      )
         yield { place: `PersistentVolumeClaim ${pvcRef.name}`, isFolder: false, workload }
     for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
       const place = hostPath?.path
@@ -60,11 +66,10 @@ const shownPlace = ({ place, isFolder }: Mount) =>
 
 /** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three, and a mark if there are more. */
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
-  const mounts = new Set<string>()
-  for (const mount of writableParts(subject)) {
-    if (isShown(mount)) mounts.add(`${shownPlace(mount)} (${mount.workload})`)
-    if (mounts.size > shown) break
-  }
+  const found = [...writableParts(subject)].filter(isShown)
+  // A folder of a shown one shows nothing more.
+  const outermost = found.filter(({ place }) => !found.some(one => isBelow(place, one.place)))
+  const mounts = outermost.map(mount => `${shownPlace(mount)} (${mount.workload})`)
   return cutMounts(mounts)
 }
 
@@ -74,6 +79,22 @@ export function cutMounts(mounts: Iterable<string>): string[] {
   const named = all.filter(mount => mount !== cutMark)
   return [...named.slice(0, shown), ...(all.length > named.slice(0, shown).length ? [cutMark] : [])]
 }
+
+const trimmed = (path: string) => path.replace(/\/+$/, '')
+
+const isBelow = (place: string, folder: string) =>
+  trimmed(folder) !== '' &&
+  !sharedFolders.has(trimmed(folder)) &&
+  place.startsWith(`${trimmed(folder)}/`) &&
+  trimmed(place) !== trimmed(folder)
+
+/** The widest folder that a pod of the node mounts around this one: who manages a disk mounts more of it than who uses it. */
+export const mountAround = ({ pods }: Pick<NodeSubject, 'pods'>, place: string): string =>
+  (pods ?? [])
+    .flatMap(({ spec }) => spec?.volumes ?? [])
+    .flatMap(({ hostPath }) => hostPath?.path ?? [])
+    .filter(path => isBelow(place, path))
+    .reduce((widest, path) => (path.length < widest.length ? trimmed(path) : widest), place)
 
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 
@@ -92,48 +113,27 @@ export const foldersElsewhere = (
       !measured.some(path => place === path || place.startsWith(`${path}/`)),
   )
 
-interface ClaimOfPod {
-  namespace: string
-  claim: string
-  workload: string
-}
-
-/** Claims of the node's pods, those that were evicted, too. The kubelet measures none of the kind hostPath; another size is another disk. */
-export function claimsOf({
-  pods,
-  summary,
-  filesystems,
-}: Pick<NodeSubject, 'pods' | 'summary' | 'filesystems'>): ClaimOfPod[] {
-  const diskBytes = filesystems.nodefs?.capacityBytes
+/**
+ * `/var/lib/rancher/k3s/storage (claims pgsql, spacewalk of Deployment shop/db)`: PersistentVolumes of the node's pods, evicted ones too, that are
+ * folders beside each other. At most three.
+ */
+function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): string[] {
+  const diskBytes = filesystems?.nodefs?.capacityBytes
   const elsewhere = new Set(
     summary?.pods?.flatMap(({ podRef, volume = [] }) =>
       volume.flatMap(({ pvcRef, capacityBytes }) =>
-        pvcRef?.name === undefined || capacityBytes === diskBytes
-          ? []
-          : podName({ namespace: podRef?.namespace, name: pvcRef.name }),
+        pvcRef && capacityBytes !== diskBytes ? `${podRef?.namespace}/${pvcRef.name}` : [],
       ),
     ),
   )
-  return (pods ?? []).flatMap(pod => {
+  const found = (pods ?? []).flatMap(pod => {
     const { namespace = '', name = '' } = pod.metadata ?? {}
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
-    return (pod.spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
-      const claim = persistentVolumeClaim?.claimName
-      return claim === undefined || elsewhere.has(podName({ namespace, name: claim }))
+    return localClaims(pod, localVolumes).flatMap(({ claim, path }) =>
+      elsewhere.has(`${namespace}/${claim}`)
         ? []
-        : [{ namespace, claim, workload }]
-    })
-  })
-}
-
-/** `/var/lib/rancher/k3s/storage (claims pgsql, spacewalk of Deployment shop/db)`: folders that are claims, beside each other. At most three. */
-export function claimFolders(
-  claims: readonly ClaimOfPod[],
-  localFolder: (namespace: string, claim: string) => string | null,
-): string[] {
-  const found = claims.flatMap(one => {
-    const folder = localFolder(one.namespace, one.claim)
-    return folder === null ? [] : [{ ...one, parent: folder.replace(/\/[^/]+\/?$/, '') || '/' }]
+        : { claim, workload, parent: path.replace(/\/[^/]+\/?$/, '') || '/' },
+    )
   })
   const places = Map.groupBy(found, ({ parent, workload }) => `${parent} ${workload}`)
   return [...places.values()].slice(0, shown).map(alike => {
@@ -144,10 +144,22 @@ export function claimFolders(
   })
 }
 
+/** Claims of the pod whose PersistentVolume is a folder of the node. */
+export const localClaims = (
+  { metadata, spec }: KubernetesPod,
+  localVolumes: NodeSubject['localVolumes'],
+): { claim: string; path: string }[] =>
+  (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
+    const claim = persistentVolumeClaim?.claimName ?? ''
+    const path = localVolumes?.get(`${metadata?.namespace}/${claim}`)
+    return path === undefined ? [] : [{ claim, path }]
+  })
+
 /** A look at the node begins with what its pods can write. */
 export function withMounts(step: StepAction, subject: Mounting) {
-  const isOfAll = step.id === 'look-on-node' && !step.place && !step.variant
-  const mounts = isOfAll || step.id === 'read-on-node' ? writableMounts(subject) : []
+  const isOfAll = step.id === 'look-on-node' && step.place === undefined && !step.variant
+  const isRead = isOfAll || step.id === 'read-on-node'
+  const mounts = isRead ? cutMounts([...claimFolders(subject), ...writableMounts(subject)]) : []
   return mounts.length === 0 ? step : { ...step, mounts }
 }
 

@@ -29,14 +29,14 @@ import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import { isVolumeWritable, type KubernetesPod } from '#model/input/record.ts'
 import { type PodHolder, podOwner } from '#model/prediction.ts'
-import { unlimitedPods } from './host-mounts.ts'
+import { localClaims, unlimitedPods } from './host-mounts.ts'
 
 export interface PassedPressure {
   node: string
   /** Pods that are still there. */
   evicted: Eviction[]
-  /** Names of their claims, by `namespace/name` of the pod. */
-  claims: Record<string, string[]>
+  /** Their claims that are folders of the node, by `namespace/name` of the pod. */
+  claims: Record<string, ReturnType<typeof localClaims>>
   /** Quantity of the Node object, and when DiskPressure became False. */
   disk: string | undefined
   since: string | null
@@ -52,7 +52,7 @@ export interface EmptyDirWriter {
 
 /** Null: its disks were measured, or the kubelet does not say that there is no pressure. */
 export function passedPressureOf(subject: NodeSubject): PassedPressure | null {
-  const { node, pods, at, disks, summary } = subject
+  const { node, pods, at, disks, summary, localVolumes } = subject
   const { capacity, conditions = [] } = node.status ?? {}
   const over = conditions.find(({ type, status }) => type === 'DiskPressure' && status === 'False')
   if (!over || disks || summary) return null
@@ -63,18 +63,15 @@ export function passedPressureOf(subject: NodeSubject): PassedPressure | null {
     node: node.metadata?.name ?? '',
     evicted,
     claims: Object.fromEntries(
-      (pods ?? []).filter(wasEvicted).map(pod => [podName(pod.metadata), claimsOf(pod)]),
+      (pods ?? [])
+        .filter(wasEvicted)
+        .map(pod => [podName(pod.metadata), localClaims(pod, localVolumes)]),
     ),
     disk: capacity?.['ephemeral-storage'],
     since: over.lastTransitionTime ?? null,
     unlimited: unlimitedPods(pods),
   }
 }
-
-const claimsOf = ({ spec }: KubernetesPod) =>
-  (spec?.volumes ?? []).flatMap(
-    ({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [],
-  )
 
 export const emptyDirWriters = ({
   pods,
@@ -110,7 +107,7 @@ export function passedPressureFailing(
   const { user, cause, steps = [] } = evictionReason(evicted, { diskBytes, memoryBytes: null })
   const isWriter = cause !== undefined
   const ended = pressureEnd(since, last.time, context)
-  const local = evicted.flatMap(one => localClaims(one, claims, context))
+  const local = evicted.flatMap(({ namespace, name }) => claims[`${namespace}/${name}`] ?? [])
   const data = running.find(({ key }) => evicted.some(({ owner }) => owner?.key === key))
   const isOther = data !== undefined && !isWriter
   return {
@@ -155,13 +152,3 @@ function pressureEnd(
   const event = events?.findLast(({ reason }) => reason === 'NodeHasNoDiskPressure')?.lastTime
   return [event, since].find(time => time != null && time >= lastTime) ?? null
 }
-
-const localClaims = (
-  { namespace, name }: Eviction,
-  claims: Record<string, string[]>,
-  { localFolder }: NodeContext,
-) =>
-  (claims[`${namespace}/${name}`] ?? []).flatMap(claim => {
-    const path = localFolder(namespace, claim)
-    return path === null ? [] : [{ claim, path }]
-  })

@@ -302,7 +302,14 @@ function commonCause(failings: readonly Failing[]): Cause | undefined {
 function withManyOwners({ value, nodes }: Variant<NodeFailing>): Variant<NodeFailing> {
   const { cause } = value.failing
   if (cause?.kind !== 'holder') return { value, nodes }
-  const { largestBytes: _, volumeBytes: __, ownerCount: ___, also: ____, ...held } = cause
+  const {
+    largestBytes: _,
+    volumeBytes: __,
+    ownerCount: ___,
+    also: ____,
+    claims: _____,
+    ...held
+  } = cause
   const many = { ...held, owner: null, owners: 'many' as const, place: null }
   return { value: { ...value, failing: { ...value.failing, cause: many } }, nodes }
 }

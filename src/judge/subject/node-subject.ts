@@ -46,7 +46,10 @@ export interface NodeSubject
       | 'overRequested'
       | 'ledger'
     >,
-    Pick<NodeInput, 'cluster' | 'node' | 'pods' | 'summary' | 'runtime' | 'host' | 'mode'> {
+    Pick<
+      NodeInput,
+      'cluster' | 'node' | 'pods' | 'summary' | 'runtime' | 'host' | 'mode' | 'localVolumes'
+    > {
   identity: NodeIdentity
   /** The node's own conditions: `DiskPressure` → `True`. */
   conditions: Record<string, string>
@@ -180,8 +183,6 @@ export interface NodeContext extends ClusterContext {
   podEvents(pod: string): readonly NodeEvent[]
   /** The controller of a pod that is gone, by the name of the pod. Null: no controller with a pod in the cluster. */
   ownerOfName(namespace: string, pod: string): PodOwner | null
-  /** The folder of a node that is the claim's PersistentVolume (local or hostPath). Null: another kind, or not read. */
-  localFolder(namespace: string, claim: string): string | null
   /** The CSI driver of a PersistentVolume. Null: it has none, or was not read. */
   volumeDriver(volume: string): string | null
   /** Pending pods without a node. */
@@ -210,8 +211,6 @@ export class ClusterFacts implements ClusterContext {
   readonly #waitingPods: KubernetesPod[] = []
   readonly owners = new PodOwners()
   readonly #dnsNames = new Map<string, string>()
-  /** Folders of nodes, by `namespace/claim`. */
-  readonly #localFolders = new Map<string, string>()
   readonly #volumeDrivers = new Map<string, string>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
@@ -238,8 +237,6 @@ export class ClusterFacts implements ClusterContext {
     } else if (resource === 'persistentvolumes') {
       for (const { metadata, spec } of items as PersistentVolume[]) {
         this.#volumeDrivers.set(metadata?.name ?? '', spec?.csi?.driver ?? '')
-        const path = (spec?.local ?? spec?.hostPath)?.path
-        if (path) this.#localFolders.set(podName(spec?.claimRef), path)
       }
     } else if (resource === 'instances.ec2.amazonaws.com') {
       for (const { InstanceId, PrivateDnsName } of items as ReadObjects[typeof resource][])
@@ -279,10 +276,7 @@ export class ClusterFacts implements ClusterContext {
   contextOf(
     node: string,
   ): ClusterContext &
-    Pick<
-      NodeContext,
-      'events' | 'podEvents' | 'ownerOfName' | 'localFolder' | 'volumeDriver' | 'waitingPods'
-    > {
+    Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'volumeDriver' | 'waitingPods'> {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,
@@ -291,8 +285,6 @@ export class ClusterFacts implements ClusterContext {
       events: this.#hasEvents ? this.#eventsOf(node) : null,
       podEvents: pod => this.#eventsOf(pod),
       ownerOfName: (namespace, pod) => this.owners.find(namespace, pod),
-      localFolder: (namespace, name) =>
-        this.#localFolders.get(podName({ namespace, name })) ?? null,
       volumeDriver: volume => this.#volumeDrivers.get(volume) || null,
       waitingPods: this.#waitingPods,
       objects: resource => this.objects(resource),

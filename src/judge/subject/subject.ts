@@ -67,6 +67,7 @@ export function nodeSubject(read: NodeInput, prediction: NodePrediction): NodeSu
     runtime,
     host,
     mode,
+    ...(input.localVolumes && { localVolumes: input.localVolumes }),
     // Of a Fargate node only the pods can be read: it counts as not audited.
     coverage: identity.owner === 'fargate' ? 'notRead' : coverageState(unread, input),
     unread,

@@ -488,8 +488,13 @@ export interface NodeInput {
   host: Host | null
   known: KnownImages | null
   volumes: readonly AttachedVolume[] | null
+  /** Absent: the PersistentVolumes of the cluster were not read before the node was taken. */
+  localVolumes?: LocalVolumes
   errors: readonly ReadError[]
 }
+
+/** Folders of nodes that are PersistentVolumes (local or hostPath) in use, by their claim as `namespace/name`. */
+export type LocalVolumes = ReadonlyMap<string, string>
 
 /*
  * Data read of a cluster itself. snapshot/input.ts checks it once: each field has its type,

@@ -1,16 +1,18 @@
 /** The first half of an audit: writes and judges records as they arrive. The result is much smaller than the records. */
 
 import { setFlagsFromString } from 'node:v8'
+import { keepInMemory } from '#base/keep.ts'
 import { byText } from '#base/text.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
 import type { Rule } from '#judge/rule.ts'
-import { type JudgementOptions, openJudgement } from '#judge/run/judge.ts'
+import { type Judgement, type JudgementOptions, openJudgement } from '#judge/run/judge.ts'
 import { type JudgementResult, mergedJudgements } from '#judge/run/result.ts'
 import type { EarlierNodes } from '#model/history.ts'
 import {
   type ClusterInput,
   InputErrors,
   type MalformedLine,
+  type NodeInput,
   type NodeRecord,
   type SnapshotHeader,
   type SnapshotRecord,
@@ -25,6 +27,7 @@ import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
 import { isListWhole, type SecondReading } from './fleet.ts'
 import { openNextUpgrades } from './fleet-upgrade.ts'
+import { openLocalVolumes } from './local-volumes.ts'
 
 export interface JudgingContext extends Pick<JudgementOptions, 'refusalsOf' | 'onFound' | 'keep'> {
   policy: Policy
@@ -66,17 +69,17 @@ export async function judgeRecords(
   keepHeapSmall()
   const judgement = openJudgement(context.rules, context.policy, judgementOptions(context))
   const clusters = openClusterReplay(context.keep ?? undefined)
-  const nodes: TakenNode[] = []
   const tags: ResourceTags[] = []
   const upgrades = openNextUpgrades()
-  const nextUpgrades: ReturnType<typeof upgrades.nextUpgrade>[] = []
   const labels = openNodeLabels(context.policy)
+  const { nodes, nextUpgrades, take } = openNodes(judgement, upgrades, labels, context)
   const seen = new Set<string>()
   const inputErrors = new InputErrors(context.inputErrors)
   let lostLines = 0
   let header: SnapshotHeader | null = null
   let takenAt = unknownTime
   let areListsWhole = true
+  const localVolumes = openLocalVolumes(context.keep ?? keepInMemory)
   context.onStage?.('read')
   for await (const record of source) {
     if (record.kind === 'Malformed') {
@@ -100,19 +103,17 @@ export async function judgeRecords(
     }
     if (record.kind === 'Objects') {
       const input = objectsInput(record)
+      localVolumes.take(input)
       for (const each of [judgement, clusters]) each.takeObjects(input)
     }
     if (record.kind === 'Node') {
       const input = nodeInput(record)
       clusters.takeNode(input)
-      const node = judgement.take(input, replay(input, takenAt))
-      nodes.push(node)
-      nextUpgrades.push(upgrades.nextUpgrade(input, node.identity, takenAt))
-      labels.take(node.cluster, node.identity.group, record.node.metadata?.labels ?? {})
-      context.secondReading?.take(node, record.node)
-      context.onNode?.(node)
+      if (!localVolumes.defer(record, input)) take(localVolumes.added(input), takenAt)
     }
   }
+  for (const record of localVolumes.deferred())
+    take(localVolumes.added(nodeInput(record())), takenAt)
   context.verify?.(nodes, areListsWhole)
   const before = (await context.earlier?.(takenAt)) ?? (() => null)
   const growth = await growthBySecondReading(before, context)
@@ -129,6 +130,25 @@ export async function judgeRecords(
     inputErrors: inputErrors.list(),
     lostLines,
   }
+}
+
+function openNodes(
+  judgement: Judgement,
+  upgrades: ReturnType<typeof openNextUpgrades>,
+  labels: ReturnType<typeof openNodeLabels>,
+  { secondReading, onNode }: JudgingContext,
+) {
+  const nodes: TakenNode[] = []
+  const nextUpgrades: ReturnType<typeof upgrades.nextUpgrade>[] = []
+  const take = (input: NodeInput, takenAt: string) => {
+    const node = judgement.take(input, replay(input, takenAt))
+    nodes.push(node)
+    nextUpgrades.push(upgrades.nextUpgrade(input, node.identity, takenAt))
+    labels.take(node.cluster, node.identity.group, input.node.metadata?.labels ?? {})
+    secondReading?.take(node, input.node)
+    onNode?.(node)
+  }
+  return { nodes, nextUpgrades, take }
 }
 
 const judgementOptions = ({

@@ -3,12 +3,13 @@
 import { gibibyte } from '#base/units.ts'
 import { containerOfVolumes, isImageVolume } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
-import type { DiskHolder, HolderPart } from '#model/prediction.ts'
+import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
 import {
   type Amount,
   hostPathOwner,
+  localVolumesAt,
   ownersByContainer,
   type PodsByUid,
   type PodUse,
@@ -121,8 +122,8 @@ export function folderParts(
   const orphans = orphansOf(node, use)
   return (['nodefs', 'imagefs'] as const).flatMap(filesystem => {
     const all = foldersOn(use, filesystem)
-    return all.flatMap(folder => {
-      const { path: place, pod } = folder
+    return all.flatMap((folder): MeasuredPart[] => {
+      const { path: place } = folder
       const orphaned = orphanHolders[folder.holder]
       if (orphaned !== undefined)
         return orphans
@@ -137,15 +138,28 @@ export function folderParts(
           }))
       const holder = holderOf(node, folder, all)
       if (holder === null) return []
-      const owner =
-        pod === undefined
-          ? (imageVolumesOwner(node, place) ?? hostPathOwner(node.input.pods, place))
-          : volumeOwner(byUid, pod)
+      const { owner, claims } = ownersOf(node, folder, holder, byUid)
       const { bytes, inodes } = ownSpace(folder, all)
       const others = folder.holder === 'content' ? Math.min(bytes, sumOfContent(use)) : 0
-      return [{ holder, filesystem, bytes: bytes - others, inodes, place, owner }]
+      return [
+        {
+          ...{ holder, filesystem, bytes: bytes - others, inodes, place, owner },
+          ...(claims && claims.length > 0 && { claims }),
+        },
+      ]
     })
   })
+}
+
+function ownersOf(
+  node: PreparedNode,
+  { path, pod }: FolderSize,
+  holder: DiskHolder,
+  byUid: PodsByUid,
+): { owner: HolderOwner | null; claims?: string[] } {
+  const local = holder === 'local-volumes' ? localVolumesAt(node.input, path) : null
+  if (pod !== undefined) return { ...local, owner: volumeOwner(byUid, pod) }
+  return local ?? { owner: imageVolumesOwner(node, path) ?? hostPathOwner(node.input.pods, path) }
 }
 
 function imageVolumesOwner({ input }: PreparedNode, place: string) {
@@ -153,10 +167,11 @@ function imageVolumesOwner({ input }: PreparedNode, place: string) {
   return id === null ? null : (ownersByContainer(input.pods, new Set([id])).get(id) ?? null)
 }
 
-/** Pods that mount an unlisted folder by hostPath hold it. Without such pods, the holder of the folder around it does. */
+/** PersistentVolumes in an unlisted folder hold it, or pods that mount it by hostPath. Without them, the holder of the folder around it does. */
 function holderOf({ input }: PreparedNode, folder: FolderSize, all: readonly FolderSize[]) {
   const { holder, path } = folder
   if (holder !== 'unknown') return holders[holder] ?? null
+  if (localVolumesAt(input, path)) return 'local-volumes'
   if (hostPathOwner(input.pods, path)) return 'host-path'
   if (isImageVolume(path)) return 'image-volumes'
   const around = all.find(one => one.holder !== 'unknown' && isBelow(folder, one))

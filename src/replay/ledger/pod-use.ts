@@ -3,13 +3,20 @@
 import { type Quantity, quantityNumber } from '#base/go/quantity.ts'
 import { byText } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
-import { isHostLog, logFolder, sharedFolders } from '#facts/host-folders.ts'
+import {
+  claimOfFolder,
+  isHostLog,
+  isLocalVolumeRoot,
+  logFolder,
+  sharedFolders,
+} from '#facts/host-folders.ts'
 import {
   type ContainerStatus,
   controllerOf,
   type FilesystemStats,
   isVolumeWritable,
   type KubernetesPod,
+  type NodeInput,
   type PodSummary,
 } from '#model/input/record.ts'
 import {
@@ -302,6 +309,42 @@ function onlyOwner(found: readonly PodHolder[], keyOf: (owner: PodHolder) => str
 
 const namespaceOf = ({ namespace }: PodHolder) => namespace
 const workloadOf = ({ namespace, workload, pod }: PodHolder) => `${namespace}/${workload ?? pod}`
+
+const mostClaims = 3
+
+/**
+ * The PersistentVolumes in a folder, or around it: those of this node's pods, else those in use. A folder in which a provisioner keeps its volumes
+ * counts if the PersistentVolumes were not read. `owner` null: pods of several workloads, or none. Null: no PersistentVolume is known there.
+ */
+export function localVolumesAt(
+  { pods, localVolumes }: Pick<NodeInput, 'pods' | 'localVolumes'>,
+  folder: string,
+): { owner: PodHolder | null; claims: string[] } | null {
+  const isThere = (claim: string) => {
+    const path = localVolumes?.get(claim)?.replace(/(?<!\/)\/+$/, '')
+    return path === undefined
+      ? !localVolumes && claimOfFolder(folder) === claim
+      : path === folder ||
+          isInside(folder, path) ||
+          (isInside(path, folder) && !sharedFolders.has(folder))
+  }
+  const owners: PodHolder[] = []
+  const mounted = new Set<string>()
+  for (const pod of pods ?? [])
+    for (const { name = '', persistentVolumeClaim } of pod.spec?.volumes ?? []) {
+      const claim = `${pod.metadata?.namespace}/${persistentVolumeClaim?.claimName}`
+      if (!persistentVolumeClaim || !isThere(claim)) continue
+      owners.push(podOwner(pod, name))
+      mounted.add(claim)
+    }
+  const unmounted = [...(localVolumes?.keys() ?? [])].filter(isThere)
+  const claims = (mounted.size > 0 ? [...mounted] : unmounted).toSorted(byText)
+  // A node may write any name of a claim into that of a folder: only its pods show that it is theirs.
+  const isByName = !localVolumes && (isLocalVolumeRoot(folder) || claimOfFolder(folder) !== null)
+  if (claims.length === 0 && !isByName) return null
+  const isOne = new Set(owners.map(workloadOf)).size === 1
+  return { owner: isOne ? owners[0]! : null, claims: claims.slice(0, mostClaims) }
+}
 
 const coversFolder = (path: string, folder: string) =>
   path === folder || (isInside(folder, path) && !isHostLog(folder))

@@ -142,7 +142,7 @@ export function causesView(
   }
 }
 
-/** What holds the disk of each node of a critical or high cause, whatever the cause is; of a node that was not read, how that is read. */
+/** What holds the disk of each node of a critical or high cause, unless that is no disk of the node; of a node that was not read, how that is read. */
 function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Language) {
   const { words, line } = language
   const byName = new Map(nodes.map(node => [nodeKey(node.cluster, node.identity.name), node]))
@@ -165,6 +165,7 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
         }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
+    if (cause.kind === 'world' && cause.event === 'claim-full') return []
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({

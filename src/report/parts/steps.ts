@@ -82,9 +82,14 @@ function placeText(
   return [holder === 'other-namespaces' ? language.words.steps.namespace(shown) : shown]
 }
 
+/** `claim shop/data`. */
+const claimsText = (claims: string[], { words, line }: Language) =>
+  words.steps.claims(claims.length, words.all(claims.map(name => line(name, limits.name))))
+
 const placesOf = (cause: HolderCause, language: Language): string[] => [
   ...(cause.owner ? [ownerText(cause.owner, language)] : []),
   ...(cause.owners === undefined ? [] : [language.words.steps.owners[cause.owners]]),
+  ...(cause.claims ? [claimsText(cause.claims, language)] : []),
   ...placeText(cause, language),
 ]
 

@@ -205,7 +205,7 @@ export const heldOutIncidents: Incident[] = [
     cause: [held('writable-layers')],
     owner: 'default/DaemonSet csi-seaweedfs-node',
     steps: ['ask-owner'],
-    words: [/csi-seaweedfs-node/, /27(?:\.0)? GiB/],
+    words: [/csi-seaweedfs-node/, /27(?:\.\d)? GiB/],
     // Its restart ends the mounts of other pods.
     never: [imageGc, /restart DaemonSet/],
   },
@@ -250,7 +250,7 @@ export const heldOutIncidents: Incident[] = [
     cause: [held('writable-layers')],
     owner: 'rook-ceph/DaemonSet rook-discover',
     steps: ['ask-owner'],
-    words: [/rook-discover/, /200(?:\.0)? GiB/],
+    words: [/rook-discover/, /200(?:\.\d)? GiB/],
     notCauses: ['host-logs', 'container-logs', 'images-in-use'],
     never: [imageGc, /journal|drain/],
   },

@@ -3,6 +3,7 @@ import { afieldIncidents } from './afield.ts'
 import { besideImageIncidents } from './beside-needed-images.ts'
 import { blindIncidents } from './blind.ts'
 import { eventIncidents } from './by-events.ts'
+import { claimIncidents } from './claims.ts'
 import { componentIncidents } from './components.ts'
 import { deviceIncidents } from './devices.ts'
 import { firstRunIncidents } from './first-run.ts'
@@ -39,6 +40,7 @@ import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
 
 export const incidents: readonly Incident[] = [
+  ...claimIncidents,
   ...runtimeIncidents,
   ...podIncidents,
   ...hostIncidents,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { unlimitedPods, withMounts, writableMounts } from '#judge/help/host-mounts.ts'
+import { mountAround, unlimitedPods, withMounts, writableMounts } from '#judge/help/host-mounts.ts'
 
 const pod = (namespace: string, name: string, path: string, readOnly?: boolean) => ({
   metadata: { namespace, name },
@@ -28,6 +28,44 @@ it('names folders of the node that pods can fill', () => {
     '/data/replicas (Pod storage/replica)',
   ])
   expect(writableMounts({ pods: null })).toEqual([])
+})
+
+it('names the folder of who manages a disk, not those of its users', () => {
+  const pods = [
+    pod('ws', 'a', '/mnt/disks/ssd0/workspaces/a'),
+    pod('ws', 'b', '/mnt/disks/ssd0/workspaces/b'),
+    pod('ws', 'daemon', '/mnt/disks/ssd0/workspaces/'),
+    pod('monitoring', 'exporter', '/'),
+    pod('csi', 'driver', '/mnt'),
+  ]
+  expect(mountAround({ pods }, '/mnt/disks/ssd0/workspaces/a')).toBe('/mnt/disks/ssd0/workspaces')
+  expect(mountAround({ pods }, '/mnt/disks/ssd1/a')).toBe('/mnt/disks/ssd1/a')
+  expect(writableMounts({ pods: pods.slice(0, 3) })).toEqual([
+    '/mnt/disks/ssd0/workspaces/ (Pod ws/daemon)',
+  ])
+})
+
+it('names claims that are folders of the node, but none with a disk of its own', () => {
+  const claiming = (name: string) => ({
+    metadata: { namespace: 'shop', name },
+    spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: name } }] },
+  })
+  const localVolumes = new Map(
+    ['db', 'wal', 'other'].map(name => [`shop/${name}`, `/data/${name}`] as const),
+  )
+  const volume = [{ pvcRef: { namespace: 'shop', name: 'other' }, capacityBytes: 20 }]
+  const step = withMounts(
+    { id: 'read-on-node' },
+    {
+      pods: ['db', 'wal', 'other', 'unknown'].map(claiming),
+      summary: { pods: [{ podRef: { namespace: 'shop', name: 'other' }, volume }] },
+      filesystems: { nodefs: { capacityBytes: 100 } } as never,
+      localVolumes,
+    },
+  )
+  expect(step).toMatchObject({
+    mounts: ['/data (claim db of Pod shop/db)', '/data (claim wal of Pod shop/wal)'],
+  })
 })
 
 it('names at most three, and shows that it names no more', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hostPathOwner } from '#replay/ledger/pod-use.ts'
+import { hostPathOwner, localVolumesAt } from '#replay/ledger/pod-use.ts'
 
 const pod = (namespace: string, path: string, name = 'a') => ({
   metadata: { namespace, name },
@@ -60,4 +60,40 @@ it.each([
     folder,
   )
   expect(owner === null ? null : 'namespace' in owner && owner.namespace).toBe(namespace)
+})
+
+const folderOf = (claim: string) =>
+  `/data/pvc-8f1c2a44-6c1e-4a6f-9d55-0d2f61a7b3c1_${claim.replace('/', '_')}`
+
+it.each([
+  ['the folder of a claim', folderOf('shop/db'), ['shop/db'], 'db'],
+  ['a folder in it', `${folderOf('shop/db')}/base`, ['shop/db'], 'db'],
+  ['the folder of several', '/data', ['shop/db', 'shop/mq'], null],
+  ['a claim that no pod has here', '/srv/idle', ['shop/idle'], null],
+  ['another folder', '/data2', undefined, null],
+  ['a folder of many owners', '/srv', undefined, null],
+])('%s is a local volume', (_, folder, claims, owner) => {
+  const claiming = (name: string) => ({
+    metadata: { namespace: 'shop', name },
+    spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: name } }] },
+  })
+  const pods = ['db', 'mq', 'ebs'].map(claiming)
+  const localVolumes = new Map([
+    ...['shop/db', 'shop/mq'].map(claim => [claim, folderOf(claim)] as const),
+    ['shop/idle', '/srv/idle/'] as const,
+  ])
+  const found = localVolumesAt({ pods, localVolumes }, folder)
+  expect(found?.claims).toEqual(claims)
+  expect(found?.owner?.pod ?? null).toBe(owner)
+})
+
+it.each([
+  [folderOf('shop/db'), undefined, { claims: [], owner: null }],
+  [folderOf('shop/db'), new Map(), null],
+  ['/opt/local-path-provisioner', undefined, { claims: [], owner: null }],
+  ['/opt/local-path-provisioner', new Map(), null],
+  ['/opt/other', undefined, null],
+])('takes %s as a local volume by its name if none were read', (folder, localVolumes, found) => {
+  const volumes = localVolumes && { localVolumes }
+  expect(localVolumesAt({ pods: [], ...volumes }, folder)).toEqual(found)
 })

@@ -4,7 +4,6 @@ import { agoMs } from '#judge/events/events.ts'
 import { podOf, withDeletion } from '#judge/help/deletion.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
 import { diskReason, filesOfImages } from '#judge/help/holders.ts'
-import { claimFolders, claimsOf } from '#judge/help/host-mounts.ts'
 import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -22,7 +21,7 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { Cause, Evidence, HolderCause, StepAction } from '#model/finding.ts'
+import type { Cause, Evidence, HolderCause } from '#model/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
 import type { FilesystemState, Signal } from '#model/prediction.ts'
 
@@ -69,7 +68,7 @@ export const diskNearlyFull = contextRule({
   sources: ['src/facts/holders.ts', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
   appliesTo: isLinux,
 
-  fact(subject): { disks: FillingDisk[]; claims: ReturnType<typeof claimsOf>; isTainted: boolean } {
+  fact(subject): { disks: FillingDisk[]; isTainted: boolean } {
     const names =
       subject.filesystems.layout === 'imagefs' || subject.filesystems.layout === 'split'
         ? (['nodefs', 'imagefs'] as const)
@@ -79,28 +78,22 @@ export const diskNearlyFull = contextRule({
         signal => fillingDisk(name, signal, subject.filesystems[name], subject) ?? [],
       ),
     )
-    const isUnread = disks.some(({ reason }) => reason.cause.kind === 'unread')
     const isTainted = disks.length > 0 && subject.conditions.DiskPressure === 'True'
-    return { disks, claims: isUnread ? claimsOf(subject) : [], isTainted }
+    return { disks, isTainted }
   },
 
-  *judge({ disks, claims, isTainted }, context) {
+  *judge({ disks, isTainted }, context) {
     for (const disk of disks) {
       const failing = disk.isNear
         ? nearlyFullFailing(disk)
         : fullSoonFailing(disk, context.growth()[disk.name])
       if (failing === null) continue
-      const { seen, steps = [] } = failing
-      const folders = disk.name === 'nodefs' ? claimFolders(claims, context.localFolder) : []
+      const { seen } = failing
       const isUnread = disk.reason.cause.kind === 'unread'
       const waiting = isTainted ? waitingText(context) : []
       const unknown = isUnread && seen === undefined ? 'unknown, and ' : ''
       const said = [...(seen === undefined ? [] : [seen]), ...waiting.map(one => unknown + one)]
-      yield {
-        ...failing,
-        ...(said.length > 0 && { seen: said.join(' ') }),
-        steps: steps.map(step => withFolders(step, folders)),
-      }
+      yield { ...failing, ...(said.length > 0 && { seen: said.join(' ') }) }
     }
   },
 })
@@ -118,11 +111,6 @@ function waitingText({ waitingPods, podEvents }: NodeContext): string[] {
     `${plural(waiting.length, 'pod')} ${waiting.length === 1 ? 'waits' : 'wait'} for the end of its taint: ${shortPodName(first.metadata)}${waiting.length === 1 ? '' : ', …'}.`,
   ]
 }
-
-const withFolders = (step: StepAction, folders: string[]): StepAction =>
-  folders.length > 0 && !step.variant && (step.id === 'look-on-node' || step.id === 'read-on-node')
-    ? { ...step, mounts: [...folders, ...(step.mounts ?? [])] }
-    : step
 
 const unknownHolders: ReadonlySet<string> = new Set(['unread', 'not-explained'])
 

@@ -253,6 +253,7 @@ const hints: Readonly<Partial<Record<PullCause, string>>> = {
     ' The registry fails, not the node: the kubelet tries again by itself, and a mirror or a pull-through cache helps meanwhile.',
   'certificate (x509)':
     ' The node does not trust the certificate of the registry: its CA is missing on the node, it has expired, or a clock is wrong.',
+  'no space left': ' The size of the image is unknown: more space may not do.',
   'invalid name': ' The owner of the pod has to correct the name of the image.',
 }
 

@@ -1,3 +1,4 @@
+import { by } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { claimName, scarceClaims } from '#judge/help/claims.ts'
 import {
@@ -12,6 +13,7 @@ import {
 import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
+  type ContainerStatus,
   type FilesystemStats,
   isVolumeWritable,
   type KubernetesPod,
@@ -80,22 +82,25 @@ export const claimNearlyFull = nodeRule({
   },
 })
 
-/** Of the first container that runs and mounts the volume. */
+/** Of the first container that mounts the volume and runs, or runs again and again. */
 function lookIn(pod: KubernetesPod, volume: string): StepAction[] {
-  const running = statusesOf(pod).flatMap(({ name, state }) => (state?.running ? [name] : []))
-  return (pod.spec?.containers ?? [])
-    .flatMap(({ name = '', volumeMounts }) => {
-      const place = volumeMounts?.find(mount => mount.name === volume)?.mountPath
-      if (!place?.startsWith('/') || !running.includes(name)) return []
-      return [{ id: 'look-in-volume' as const, owner: containerOwner(pod, name), place }]
-    })
-    .slice(0, 1)
+  const statuses = statusesOf(pod)
+  const running = new Set(statuses.flatMap(({ name, state }) => (state?.running ? [name] : [])))
+  const looping = new Set(statuses.filter(isLooping).map(({ name }) => name))
+  const looks = (pod.spec?.containers ?? []).flatMap(({ name = '', volumeMounts }) => {
+    const place = volumeMounts?.find(mount => mount.name === volume)?.mountPath
+    if (!place?.startsWith('/') || !(running.has(name) || looping.has(name))) return []
+    return [{ id: 'look-in-volume' as const, owner: containerOwner(pod, name), place }]
+  })
+  return looks.toSorted(by(({ owner }) => Number(!running.has(owner.container)))).slice(0, 1)
 }
+
+const isLooping = ({ state }: ContainerStatus) => state?.waiting?.reason === 'CrashLoopBackOff'
 
 /** Restarts of the containers of a pod that wait to be started again. */
 const restartsOf = (pod: KubernetesPod) =>
   statusesOf(pod)
-    .filter(({ state }) => state?.waiting?.reason === 'CrashLoopBackOff')
+    .filter(isLooping)
     .reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
 
 /** A folder on the node's own disk, as of a local volume. */

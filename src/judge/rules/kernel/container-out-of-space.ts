@@ -8,6 +8,7 @@ import {
 import { claimName, scarceClaims } from '#judge/help/claims.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
 import { diskReason } from '#judge/help/holders.ts'
+import { mountAround } from '#judge/help/host-mounts.ts'
 import {
   containerOf,
   endedContainers,
@@ -194,7 +195,10 @@ function reasonOf(
   if (elsewhere)
     return {
       ...elsewhere.reason,
-      steps: [...elsewhere.reason.steps, look],
+      steps: [
+        ...elsewhere.reason.steps,
+        { ...look, place: shorten(mountAround(subject, place ?? ''), nameLength) },
+      ],
       confidence: 'likely' as const,
       seen: `${where} on the node at ${shorten(place ?? '', nameLength)}. It may be on a disk that was not measured.`,
     }

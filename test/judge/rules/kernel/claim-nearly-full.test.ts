@@ -69,6 +69,21 @@ describe('claim-nearly-full', () => {
     expect(failing.steps?.[0]).toMatchObject({ owner, place: '/pgdata', ...(unit && { unit }) })
   })
 
+  it('looks into the volume of a container that is started again and again', () => {
+    const example = mounted(free(0))
+    const volumeMounts = [{ name: 'data', mountPath: '/pgdata' }]
+    const stepsWhile = (reason: string) => {
+      const pods = (example.pods as { spec: object }[]).map(pod => ({
+        ...pod,
+        spec: { ...pod.spec, containers: [{ name: 'db', volumeMounts }] },
+        status: { containerStatuses: [{ name: 'db', state: { waiting: { reason } } }] },
+      }))
+      return failingOf(claimNearlyFull, { ...example, pods }).steps?.map(({ id }) => id)
+    }
+    expect(stepsWhile('CrashLoopBackOff')).toEqual(['look-in-volume', 'expand-claim'])
+    expect(stepsWhile('ImagePullBackOff')).toEqual(['expand-claim'])
+  })
+
   it('names claim, pod and owner, and the size to expand to', () => {
     const failing = failingOf(claimNearlyFull, mounted(free(0)))
     expect(failing.seen).toBe(

@@ -7,11 +7,10 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { WaiverNotice } from '#model/finding.ts'
 import type { GateVerdict } from '#model/gate.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import { defaults } from '#model/policy/defaults.ts'
 import { json } from '#report/formats/index.ts'
 import { gateSarif } from '#report/gate/sarif.ts'
 import { findingEvents } from '#report/parts/finding-events.ts'
-import { highwater } from '#test/cli.ts'
 import { gated, gateSnapshot } from '#test/gate-changes.ts'
 import { inProcess } from '#test/in-process.ts'
 import { schemaErrors, schemaFile } from '#test/json-schema.ts'
@@ -19,11 +18,10 @@ import { auditLive, labOf } from '#test/lab-audit.ts'
 import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 import { morningReport, quietReport, secondMorning } from '#test/report-builder.ts'
 import { withReference } from '#tools/policy-reference.ts'
-import { type FormatName, fileText, parsedFormats, schemasOf } from '#tools/schemas.ts'
+import { closedSchemas, type FormatName, fileText, openSchemas } from '#tools/schemas.ts'
 
-const program = parsedFormats()
-const published = schemasOf(true, program)
-const strict = schemasOf(false, program)
+const strict = closedSchemas()
+const published = openSchemas(strict)
 const errorsOf = (name: FormatName, schemas = strict) =>
   schemaErrors(schemas[name] as Record<string, unknown>)
 const sarifErrors = schemaErrors(schemaFile('sarif-2.1.0.json'))
@@ -45,7 +43,7 @@ it('docs/policy.md has every key as it is', () => {
 
 it('know every key of the policy', () => {
   const keys = Object.keys(published.policy.properties ?? {}).sort()
-  expect(keys).toEqual(Object.keys(defaultPolicy).sort())
+  expect(keys).toEqual(Object.keys(defaults).sort())
 })
 
 describe('what we write', () => {
@@ -79,7 +77,7 @@ describe('what we write', () => {
 
   it('predictions, with their ledgers', async () => {
     const args = ['--snapshot', snapshot, '--fill', 'nodefs=50Mi/s', '--format', 'json']
-    const { stdout } = await highwater(['predict', ...args])
+    const { stdout } = await inProcess(['predict', ...args])
     const prediction = JSON.parse(stdout)
     expect(errorsOf('prediction')(prediction)).toEqual([])
     const ledgers = prediction.nodes.flatMap(

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { compile } from 'json-schema-to-typescript'
 import { bundleInto } from './bundle.ts'
-import { schemasOf } from './schemas.ts'
+import { openSchemas } from './schemas.ts'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
@@ -17,7 +17,7 @@ rmSync(dist, { recursive: true, force: true })
 const metafile = await bundleInto(dist)
 mkdirSync(join(dist, 'schemas'))
 mkdirSync(join(dist, 'types'))
-for (const [name, schema] of Object.entries(schemasOf(true))) {
+for (const [name, schema] of Object.entries(openSchemas())) {
   writeFileSync(join(dist, `schemas/${name}.schema.json`), JSON.stringify(schema))
   if (typed.includes(name))
     writeFileSync(join(dist, `types/${name}.d.ts`), await typesOf(schema, name))

@@ -53,7 +53,7 @@ const openObjects: SubNodeParser = {
 }
 
 const root = join(import.meta.dirname, '..')
-const openConfig = {
+const config = {
   ...DEFAULT_CONFIG,
   path: join(root, 'tools/formats.ts'),
   tsconfig: join(root, 'tsconfig.json'),
@@ -61,15 +61,11 @@ const openConfig = {
   expose: 'export' as const,
   topRef: false,
   skipTypeCheck: true,
-  additionalProperties: true,
 }
 
-/** The types of the formats, parsed. */
-export const parsedFormats = () => createProgram(openConfig)
-
-/** @param isOpen whether fields that the types do not have are allowed: so for readers, not for tests */
-export function schemasOf(isOpen: boolean, program = parsedFormats()): Record<FormatName, Schema> {
-  const config = { ...openConfig, additionalProperties: isOpen }
+/** For tests: fields that the types do not have are refused. */
+export function closedSchemas(): Record<FormatName, Schema> {
+  const program = createProgram(config)
   const parser = createParser(program, config, all => {
     all.addNodeParser(openObjects)
   })
@@ -83,6 +79,14 @@ export function schemasOf(isOpen: boolean, program = parsedFormats()): Record<Fo
   })
   const policy = policyJsonSchema(policyTerms) as Schema
   return { ...Object.fromEntries(generated), policy: { ...policy, $id: idOf('policy') } }
+}
+
+/** For readers: fields that the types do not have are allowed, but for those of a policy. */
+export function openSchemas({ policy, ...closed } = closedSchemas()): Record<FormatName, Schema> {
+  const open = JSON.parse(JSON.stringify(closed), (key, value) =>
+    key === 'additionalProperties' && value === false ? undefined : value,
+  )
+  return { ...open, policy }
 }
 
 function definitionOf(ref: string | undefined, all: Definitions = {}): Schema {
@@ -119,7 +123,7 @@ export const fileText = (schema: Schema): string => `${JSON.stringify(schema, nu
 if (import.meta.main) {
   const folder = join(import.meta.dirname, '../docs/schemas')
   mkdirSync(folder, { recursive: true })
-  const schemas = schemasOf(true)
+  const schemas = openSchemas()
   for (const [name, schema] of Object.entries(schemas))
     writeFileSync(join(folder, `${name}.schema.json`), fileText(schema))
   const page = join(folder, '../policy.md')

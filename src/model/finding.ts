@@ -353,6 +353,7 @@ export type UnreadReason =
   | 'cut'
   | 'incomplete'
   | 'timeout'
+  | 'unmeasured'
   | 'unreachable'
   | 'unsupported'
   | 'other'
@@ -576,7 +577,7 @@ export interface StepAction {
   lost?: { pods: string[]; data: string[] }
   /** What is scarce. Absent: bytes. */
   unit?: 'inodes'
-  /** What declares the size of the volume: `EC2NodeClass default`. */
+  /** What declares the size of the volume: `EC2NodeClass default`. Of one that fails: its CSI driver. */
   source?: string
   /** Karpenter replaces the nodes of the changed node class by itself. */
   rollsOut?: true
@@ -603,7 +604,7 @@ export interface StepAction {
 }
 
 /**
- * `first`: pulls fail in the cluster. `requested`: it uses no more than it requests. `processes`: it has too many. `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
+ * `first`: pulls fail in the cluster. `requested`: it uses no more than it requests. `processes`: it has too many. `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `hidden`: a mount may hide it. `local`: no registry has it. `pool`: the runtime's thin pool. `memory`: a filesystem in memory.
  * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `critical`: the kubelet evicts no such pod. `last`: if the steps before it end nothing. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
@@ -630,6 +631,8 @@ export type StepVariant =
   | 'controller'
   | 'driver'
   | 'filesystem'
+  | 'hidden'
+  | 'local'
   | 'other'
 
 /** What a command does as it stands. `reads`: it changes nothing on a node or in a cluster. `plans`: it writes a plan on the user's machine. */

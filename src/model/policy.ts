@@ -12,6 +12,8 @@ export interface Policy extends Omit<PolicyFile, 'alertPercent'> {
   alertPercent: number
   /** Second level of the alert, from `alertPercent: { warning, critical }`. Absent: the alert has one level. */
   criticalAlertPercent?: number
+  /** No policy says where the alert is. */
+  isAlertAssumed?: true
   /**
    * `accounts` before the operator selected regions: cluster names stay those of the full fleet.
    * Absent: no selection.
@@ -33,7 +35,7 @@ export type RemediationPolicy = PolicyFile['remediation']
 export type ChangeWindow = RemediationPolicy['windows'][number]
 export type AutoApproval = NonNullable<RemediationPolicy['auto']>
 
-export const defaultPolicy: Policy = defaults
+export const defaultPolicy: Policy = { ...defaults, isAlertAssumed: true }
 
 /** Read mode of a cluster: the first match wins. @param cluster as its record names it */
 export const readModeOf = ({ modes }: Policy, cluster: string): ReadMode =>

@@ -168,6 +168,8 @@ export interface AuditReport {
   alertPercent: number
   /** Disk-usage percent of the alert's second level. Absent: the alert has one level. */
   criticalAlertPercent?: number
+  /** The policy does not set it. */
+  isAlertAssumed?: true
   /** Absent: no plan was requested. */
   plan?: ReportedPlan
   /** Absent: remediation has no bucket. */

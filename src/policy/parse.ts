@@ -13,7 +13,7 @@ import { inputLimits, textLimits } from '#base/limits.ts'
 import { OperatorError } from '#base/operator-error.ts'
 import { didYouMean } from '#base/text.ts'
 import { type PolicyTerms, policyJsonSchema, policySchema } from '#model/policy/schema.ts'
-import type { Policy } from '#model/policy.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
 
 /**
  * @param text  YAML (or JSON, which is YAML)
@@ -41,7 +41,7 @@ export function parsePolicy(text: string, file: string, terms: PolicyTerms): Pol
     text: `${path.join('.')}: ${why}`,
   }))
   const parsed = policySchema(terms).safeParse(value ?? {}, { reportInput: true })
-  if (parsed.success && strange.length === 0) return policyOf(parsed.data)
+  if (parsed.success && strange.length === 0) return policyOf(parsed.data, value)
   const issues = parsed.error?.issues ?? []
   const mistakes = issues
     .slice(0, mostPlaced)
@@ -81,7 +81,12 @@ function mistakesError(lines: readonly string[], count = lines.length) {
   return new OperatorError([...shown, ...more].join('\n'))
 }
 
-function policyOf({ alertPercent, ...rest }: z.output<ReturnType<typeof policySchema>>): Policy {
+function policyOf(
+  { alertPercent, ...rest }: z.output<ReturnType<typeof policySchema>>,
+  written: unknown,
+): Policy {
+  if ((written as { alertPercent?: unknown } | null)?.alertPercent === undefined)
+    return { ...rest, alertPercent: defaultPolicy.alertPercent, isAlertAssumed: true }
   return typeof alertPercent === 'number'
     ? { ...rest, alertPercent }
     : { ...rest, alertPercent: alertPercent.warning, criticalAlertPercent: alertPercent.critical }

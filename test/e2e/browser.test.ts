@@ -63,6 +63,8 @@ describe.skipIf(browserPath === null)(
       })
       const page = await context.newPage()
       page.setDefaultTimeout(10_000)
+      // A busy machine takes long to open a page, and nothing else is wrong with it then.
+      page.setDefaultNavigationTimeout(60_000)
       const complaints: string[] = []
       page.on('console', message => complaints.push(message.text()))
       page.on('pageerror', error => complaints.push(error.message))

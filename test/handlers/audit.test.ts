@@ -359,7 +359,7 @@ describe('trouble', () => {
 
   it('with the time: it publishes what it has, and the mail says so first', async () => {
     const storeFolder = temporaryFolder()
-    const lab = await labOf([fleet({ nodes: 40, podsPerNode: 1 })], { storeFolder })
+    const lab = await labOf([fleet({ nodes: 20, podsPerNode: 1 })], { storeFolder })
     // At this pace the nodes alone take longer than the time limit, on any machine.
     mkdirSync(join(storeFolder, 'highwater-lab'))
     writeFileSync(
@@ -367,8 +367,8 @@ describe('trouble', () => {
       'pace: { requestsPerSecond: 2 }\n',
     )
     const answer = await invoke(tick, {}, 24_000)
-    expect(answer).toMatchObject({ state: 'published', clusters: [{ coverage: { nodes: 40 } }] })
-    expect(answer.clusters[0]?.coverage.read).toBeLessThan(40)
+    expect(answer).toMatchObject({ state: 'published', clusters: [{ coverage: { nodes: 20 } }] })
+    expect(answer.clusters[0]?.coverage.read).toBeLessThan(20)
     expect(lab.mails()[0]?.subject).toMatch(/^Cut short/)
     expect(lab.mails()[0]?.text).toContain('not reached before the')
   })
@@ -425,7 +425,7 @@ describe('on demand', () => {
   })
 
   it('answers the verdict, the worst causes with their step, the first victims and the link', async () => {
-    await world(fleet({ nodes: 30, podsPerNode: 1 }))
+    await world(fleet({ nodes: 20, podsPerNode: 1 }))
     const event = JSON.parse(readFileSync('events/on-demand.json', 'utf8'))
     const { summary, link } = await invoke(event)
     expect(link).toBeNull()

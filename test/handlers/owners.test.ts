@@ -42,7 +42,7 @@ const shown = (page: string | null | undefined) =>
 
 async function world(
   report: Partial<Record<keyof ReportPolicy, unknown>>,
-  scenarios: Scenario[] = [tagged, fleet({ nodes: 12, podsPerNode: 1 })],
+  scenarios: Scenario[] = [tagged, fleet({ nodes: 5, podsPerNode: 1 })],
 ) {
   const storeFolder = temporaryFolder()
   const bucket = join(storeFolder, 'highwater-lab')
@@ -133,7 +133,7 @@ describe('owners', () => {
   it('one of whom cannot be reached costs no other the mail, and the run ends red', async () => {
     const { lab } = await world(
       { owners: [{ ...payments, recipients: ['payments@elsewhere.test'] }, nodes] },
-      [{ ...tagged, ses: { sandbox: true } }, fleet({ nodes: 12, podsPerNode: 1 })],
+      [{ ...tagged, ses: { sandbox: true } }, fleet({ nodes: 5, podsPerNode: 1 })],
     )
     await expect(
       invoke(tick, { HIGHWATER_POLICY_RECIPIENTS: 'example.com,elsewhere.test' }),

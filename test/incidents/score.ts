@@ -23,7 +23,7 @@ console.log(
 if (wanted !== undefined)
   for (const incident of chosen) {
     const { mail, document } = await judgedIncident(incident)
-    console.log(mail)
+    console.log(mail())
     for (const { severity, rule, consequence } of document.findings)
       console.log(`${severity} ${rule}: ${consequence}`)
   }

@@ -52,7 +52,7 @@ interface HolderOwner {
 const isSevere = ({ severity }: CauseGroup) => severity === 'critical' || severity === 'high'
 
 export function scoreOf(incident: Incident, judged: Judged): Score {
-  const { causes = [] } = JSON.parse(judged.findingsJson) as Published
+  const { causes = [] } = JSON.parse(judged.findingsJson()) as Published
   const [first] = causes
   const severe = causes.filter(isSevere)
   const misleads = misleading(incident, severe, judged)
@@ -68,7 +68,7 @@ export function scoreOf(incident: Incident, judged: Judged): Score {
     cause: first !== undefined && incident.cause.some(wanted => isCause(wanted, first)),
     owner: first !== undefined && isOwner(incident.owner, first),
     step: first !== undefined && incident.steps.some(kind => kind === first.steps[0]?.kind),
-    words: (incident.words ?? []).every(word => word.test(judged.mail)),
+    words: (incident.words ?? []).every(word => word.test(judged.mail())),
   }
 }
 
@@ -118,7 +118,7 @@ function misleading(
     // The fields that are printed. The others are set with them.
     ...settings.slice(0, 1).map(({ path }) => path),
   ])
-  const printed = severeCards(mail)
+  const printed = severeCards(mail())
   return [
     ...notCauses.filter(one => named.includes(one)),
     ...never.flatMap(word => word.exec(printed)?.[0] ?? []),

@@ -275,7 +275,22 @@ const rows: Record<string, Row[]> = {
   'src/judge/help/host-mounts.ts': [
     ["? 'a path that is not shown'", '? place', 'judge/help/host-mounts'],
   ],
-  'src/judge/fixes/steps.ts': [[' && lost.pods.length <= mostNames', '', 'judge/steps']],
+  'src/judge/fixes/steps.ts': [
+    [' && lost.pods.length <= mostNames', '', 'judge/steps'],
+    ["places.some(one => one?.startsWith('-'))", 'places.length === 0', 'judge/steps'],
+    ['node && isDnsName(node.name) ? node : null', 'node', 'judge/steps'],
+    ['-execdir truncate', '-exec truncate', 'judge/steps'],
+    [' && !/[*?[\\]\\\\]/.test(place)', '', 'judge/steps'],
+    ["const visible = 'cat -v'", "const visible = 'cat'", 'judge/steps'],
+  ],
+  'src/judge/fixes/fix-facts.ts': [
+    ['isOwn && !this.#claimedTwice', '!this.#claimedTwice', 'judge/fixes/fix-facts'],
+    ["|| shell === 'container' ||", '||', 'judge/fixes/fix-facts'],
+  ],
+  'src/judge/run/tally.ts': [
+    ['unlinked(shorten(seen))', 'shorten(seen)', 'judge/run/judge'],
+    ['? unlinked(value) :', '? value :', 'judge/run/judge'],
+  ],
   'src/judge/text.ts': [
     [
       'export function shorten(text',

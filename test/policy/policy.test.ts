@@ -121,6 +121,8 @@ logRotation:
     }
     expect(levels('alertPercent: { warning: 75, critical: 90 }')).toEqual([75, 90])
     expect(levels('alertPercent: 75')).toEqual([75, undefined])
+    const isAssumed = (text: string) => parsePolicy(text, 'p.yaml', policyTerms).isAlertAssumed
+    expect([isAssumed('alertPercent: 80'), isAssumed('')]).toEqual([undefined, true])
     expect(() => levels('alertPercent: { warning: 75, critical: 900 }')).toThrow(
       /p\.yaml:1:40: alertPercent\.critical: .*100/,
     )

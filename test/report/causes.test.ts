@@ -136,6 +136,9 @@ it('names each source and each owner that one step has', () => {
   expect(textOf({ ...larger, source: 'EC2NodeClass a' }, larger)).toContain(
     'for /dev/xvda in EC2NodeClass or launch template',
   )
+  const claim = (place: string) => ({ id: 'expand-claim' as const, place })
+  expect(textOf(claim('data-db-0'))).toMatch(/expand the claim data-db-0 to/)
+  expect(textOf(claim('data-db-0'), claim('data-db-1'))).toMatch(/expand the claims data-db-0 /)
   const owner = { kind: 'pod' as const, namespace: 'shop', workload: 'Job load', volume: null }
   const restart = (pod: string, more = {}): StepAction => ({
     ...{ id: 'ask-owner', owner: { ...owner, pod, ...more } },
@@ -241,6 +244,11 @@ it('a larger disk for two nodes has the size of each', () => {
   )
 })
 
+const images: HolderCause = {
+  ...{ kind: 'holder', holder: 'images-in-use', filesystem: 'nodefs', freedBy: 'nothing' },
+  ...{ amount: { unit: 'bytes', low: 1, high: 1 }, owner: null, place: null },
+}
+
 describe('a node below the size of its peers', () => {
   const gibibyte = 1024 ** 3
   const larger = (gib: number): Step[] =>
@@ -253,10 +261,6 @@ describe('a node below the size of its peers', () => {
     kind: 'free' as const,
     action: { id: 'prune-images' as const },
   }))
-  const images: HolderCause = {
-    ...{ kind: 'holder', holder: 'images-in-use', filesystem: 'nodefs', freedBy: 'nothing' },
-    ...{ amount: { unit: 'bytes', low: 1, high: 1 }, owner: null, place: null },
-  }
   const [peerBytes, actualBytes] = [100 * gibibyte, 20 * gibibyte]
   const device = { kind: 'device', what: 'below-peers', device: null, declaredBytes: null } as const
   const small = on('a', 'prod', 'x', {
@@ -308,6 +312,44 @@ describe('a node below the size of its peers', () => {
       ['prune-images', undefined],
       ['larger-disk', 40 * gibibyte],
     ])
+  })
+})
+
+describe('a disk of the wrong size on some nodes of a finding', () => {
+  const sized = (name: string, sample: string[], more: Partial<Finding> = {}) =>
+    on(name, 'prod', name, {
+      nodes: { count: sample.length, sample },
+      cause: {
+        ...{ kind: 'device', what: 'wrong-volume', device: null },
+        ...{ declaredBytes: 100, actualBytes: 20 },
+      },
+      steps: adviceWith(name).map(step => ({ ...step, kind: 'resize' as const })),
+      ...more,
+    })
+  const due = (more: Partial<Finding> = {}) =>
+    on('eviction-due', 'prod', 'due', {
+      nodes: { count: 3, sample: ['x', 'y', 'z'] },
+      ...{ cause: images, severity: 'critical' },
+      steps: adviceWith('own'),
+      ...more,
+    })
+  const commandsOf = (...findings: Finding[]) => {
+    const causes = causesOf({ ...quietReport([]), document: { ...morning.document, findings } })
+    return commandsIn(causes.find(({ rule }) => rule === 'eviction-due')!)
+  }
+
+  it.each<[string, Finding[], string[]]>([
+    ['on one', [due(), sized('a', ['x'])], ['own', 'a']],
+    ['on two', [due(), sized('a', ['x']), sized('b', ['y', 'z'])], ['own', 'b']],
+    ['on none', [due(), sized('a', ['w'])], ['own']],
+    ['in another cluster', [due(), sized('a', ['x'], { cluster: 'test' })], ['own']],
+    [
+      'and of something that no size ends',
+      [due({ cause: { ...hardThresholds, fields: ['maxPods'] } }), sized('a', ['x'])],
+      ['own'],
+    ],
+  ])('has its steps beside: %s', (_, findings, commands) => {
+    expect(commandsOf(...findings)).toEqual(commands)
   })
 })
 
@@ -768,6 +810,22 @@ it('puts the cause of the next node before the second cause of the first', () =>
   expect(causes.map(({ rule }) => rule)).toEqual(['first', 'near', 'second', 'calm'])
 })
 
+it('puts a setting of a node that was named behind the cause of the next node', () => {
+  const nodes = [97, 92, 88].map(used =>
+    auditedNode(`c-${used}`, sharedDisk(used), { cluster: 'c' }),
+  )
+  const findings = [
+    on('first', 'c', '97', { severity: 'critical', seen: 'It happened.' }),
+    on('setting', 'c', '97', {
+      ...{ ...setting(80), severity: 'high' },
+      nodes: { count: 2, sample: ['c-97', 'c-88'] },
+    }),
+    on('near', 'c', '92', { severity: 'high', seen: 'It happened.' }),
+  ]
+  const causes = causesOf(quietReport(nodes, { findings }))
+  expect(causes.map(({ rule }) => rule)).toEqual(['first', 'near', 'setting'])
+})
+
 it('keeps a critical node that was not read among what is critical', () => {
   const gap = { cause: { kind: 'unread', source: 'node', reason: 'refused' } } as const
   const findings = [
@@ -850,6 +908,22 @@ describe('of a node with a disk for images', () => {
     const { causes, outlook } = causesAndOutlook(report, english)
     expect(causes[outlook.rows[0]!.cause!]?.rule).toBe('own')
   })
+})
+
+it.each([
+  ['resources.requests.ephemeral-storage', 0],
+  ['maxPods', null],
+])('of a full disk is the request of a pod, too, and no other setting: %s', (field, index) => {
+  const held = { nodefs: { cause: images, steps: [] } }
+  const node = auditedNode('c-82', sharedDisk(82), { cluster: 'c', held })
+  const findings = [
+    on('disk-pressure-passed', 'c', '82', {
+      ...{ family: 'eviction', severity: 'high' },
+      cause: { ...hardThresholds, fields: [field] },
+    }),
+  ]
+  const report = withCauses(quietReport([node], { findings }))
+  expect(causesAndOutlook(report, english).outlook.rows[0]!.cause).toBe(index)
 })
 
 describe('where a cause is', () => {

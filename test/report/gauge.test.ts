@@ -49,6 +49,12 @@ describe('the marks of one disk for everything', () => {
     expect(disk!.usedPercent).toBe(60)
     expect(disk!.summary).toBe(words.gauge.bytes('60.0 GiB', '100.0 GiB', '40.0 GiB'))
   })
+  it('have an alert that says whether it is the team’s', () => {
+    const disk = sharedDisk(60, { capacityBytes: 100 * GiB })
+    const [one] = gaugesWith(disk, { alertPercent: 80, isAlertAssumed: true })
+    const names = one!.marks.filter(({ kind }) => kind === 'alert').map(({ name }) => name)
+    expect(names).toEqual([words.gauge.marks.assumed])
+  })
   it('have one for each level of the alert', () => {
     const [two] = gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }), {
       alertPercent: 75,

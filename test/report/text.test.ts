@@ -23,12 +23,12 @@ describe('shownLine', () => {
 })
 
 it('keeps the lines of a block', () => {
-  expect(shownBlock('a:\r\n\tb\u2066', 80)).toBe('a:\n\tb<U+2066>')
+  expect(shownBlock('a:\r\n\tb\u2066\u2800', 80)).toBe('a:\n\tb<U+2066><U+2800>')
 })
 
 describe('foldedLine', () => {
   it('is one line without anything invisible, never longer than its text', () => {
-    expect(foldedLine(' a\r\n\tb\u202e\u0000c\u2028\ud800 \u00a0d\u001b[31m', 80)).toBe(
+    expect(foldedLine(' a\r\n\tb\u202e\u0000c\u2028\ud800 \u00a0\u2800d\u001b[31m', 80)).toBe(
       'a b c d [31m',
     )
   })

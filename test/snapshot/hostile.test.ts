@@ -11,6 +11,7 @@ import {
 } from '#model/input/record.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { temporaryFolder } from '#test/cli.ts'
+import { isSlow } from '#test/slow.ts'
 
 const header =
   '{"kind":"Snapshot","schema":"highwater.snapshot/1","takenAt":"2026-11-21T05:00:00Z"}\n'
@@ -46,18 +47,19 @@ const longRecords: [name: string, record: (text: (index: number) => string) => o
 
 describe('a hostile snapshot', () => {
   it.each(
-    longRecords.flatMap(([name, record]) => pieces.map(piece => [name, piece, record] as const)),
+    longRecords.flatMap(([name, record], index) =>
+      // Each kind of record, and each piece.
+      (isSlow ? pieces : [pieces[index]!]).map(piece => [name, piece, record] as const),
+    ),
   )('loses most %s of %j: redaction of all would take seconds', async (_, piece, record) => {
     const text = (index: number) =>
       `${index} could not ${piece.repeat(Math.ceil(10_000 / piece.length))}`
     const path = join(temporaryFolder(), 'snapshot.ndjson')
     writeFileSync(path, `${header}${JSON.stringify(record(text))}\n`)
     const read = JSON.stringify((await Array.fromAsync(readSnapshot(path)))[1])
-    const kept = Array.from({ length: 900 }, (_, index) => `"${index} could not `).filter(start =>
-      read.includes(start),
-    )
-    expect(kept.length).toBeGreaterThan(10)
-    expect(kept.length).toBeLessThan(450)
+    const kept = new Set(read.match(/"\d+ could not /g))
+    expect(kept.size).toBeGreaterThan(10)
+    expect(kept.size).toBeLessThan(450)
   })
 
   it('keeps names, paths and digests behind the messages that are lost', async () => {

@@ -196,6 +196,9 @@ export function exampleContext({
       ),
     ownerOfName: (namespace, pod) => owners.find(namespace, pod),
     localFolder: () => null,
+    volumeDriver: name =>
+      objects?.persistentvolumes?.find(({ metadata }) => metadata?.name === name)?.spec?.csi
+        ?.driver ?? null,
     waitingPods: objects?.pods ?? [],
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,

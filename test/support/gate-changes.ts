@@ -28,6 +28,10 @@ export const gateChanges: readonly GateChange[] = JSON.parse(
 /** A snapshot of the fleet that changes are tried on. */
 export const gateSnapshot = (times = 1): string => snapshotOf(gateWorld(times))
 
+/** One node of each group, where no nodes are counted. */
+export const briefSnapshot = (): string =>
+  snapshotOf(gateWorld().filter(line => !/"name":"[a-z]+-[1-9]"/.test(line)))
+
 /** @param lines of a snapshot */
 export function snapshotOf(lines: readonly string[]): string {
   const path = join(temporaryFolder(), 'snapshot.ndjson')

@@ -56,8 +56,8 @@ function statesOf(
 /** Throws if a rule reads a key that its `policy` does not declare: `explain` would not name that key. */
 function declaredPolicy(rule: Rule, own: Partial<Policy> = {}): Policy {
   const declared: PropertyKey[] = policyKeys(rule)
-  // Both are `alertPercent` in highwater.yaml.
-  if (declared.includes('alertPercent')) declared.push('criticalAlertPercent')
+  // All are `alertPercent` in highwater.yaml.
+  if (declared.includes('alertPercent')) declared.push('criticalAlertPercent', 'isAlertAssumed')
   return new Proxy(
     { ...defaultPolicy, ...own },
     {

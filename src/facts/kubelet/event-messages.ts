@@ -247,9 +247,11 @@ const pullCauses = [
   [/x509:|certificate/i, 'certificate (x509)'],
   [ownFile, 'file of the node'],
   [/token has expired/i, 'expired credentials'],
+  // Nothing was sent to log in with, and the words of the next row stand before it.
+  [/no basic auth credentials/i, 'no basic auth credentials'],
   // A registry does not tell which of both it is.
   [/does not exist or may require/i, 'missing or denied'],
-  [/unauthorized|denied|forbidden|authorization failed|no basic auth credentials/i, 'denied'],
+  [/unauthorized|denied|forbidden|authorization failed/i, 'denied'],
   [/not found|manifest unknown|name unknown|not present with pull policy of Never/i, 'not found'],
   // Without a request that was not answered, unpacking on a slow disk takes as long.
   [

@@ -4,7 +4,6 @@ import { gibibyte } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
-import { probePart } from '#facts/probe-parts.ts'
 import { isWithinWindow } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
@@ -116,11 +115,6 @@ function stepsOf(
   if (place !== null && isDatastore(place)) return ['compact-datastore']
   if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
     return ['look-on-node', 'replace-node']
-  const areFoldersUnread =
-    host?.diskUse?.missed !== 0 ||
-    host.unread?.some(({ what = '' }) => probePart(what).is === 'folders')
-  if (holder === 'not-explained' && areFoldersUnread)
-    return ['look-on-node', ...holders[holder].steps]
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.
   if (holder === 'pod-folders' && !owner)
@@ -148,6 +142,17 @@ function withSecondHolder(reason: Reason, subject: HolderSubject): Reason {
 
 const withoutBytes = ({ bytes: _, ...step }: StepAction) => step
 
+/** Why no measurement shows what holds the disk. `unmeasured`: one did not get through. */
+function unreadReason({ identity, host }: Pick<HolderSubject, 'identity' | 'host'>) {
+  if (host?.diskUse) return 'unmeasured'
+  return canMeasureDisks(identity) ? 'not-asked' : 'unsupported'
+}
+
+/** Where the measurement did not get through, the same one again would not. */
+const measuring = (subject: Pick<HolderSubject, 'identity' | 'host'>) => ({
+  id: unreadReason(subject) === 'not-asked' ? ('read-on-node' as const) : ('look-on-node' as const),
+})
+
 function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
@@ -156,8 +161,8 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread') {
     return {
-      cause: { kind: 'unread', source: diskUse, reason: isReadable ? 'not-asked' : 'unsupported' },
-      steps: [{ id: isReadable ? 'read-on-node' : 'look-on-node', ...inodes }],
+      cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
+      steps: [{ ...measuring(subject), ...inodes }],
     }
   }
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
@@ -308,7 +313,8 @@ function rotation(place: string, { host }: HolderSubject) {
 const vague = 2
 
 /** Before a disk is bought for what is not known well, it is measured. */
-export function withMeasurementFirst(reason: Reason, { ledger, identity }: DiskSubject): Reason {
+export function withMeasurementFirst(reason: Reason, subject: DiskSubject): Reason {
+  const { ledger, identity } = subject
   const { cause, steps } = reason
   if (cause.kind !== 'holder' || !canMeasureDisks(identity)) return reason
   const { low, high } = cause.amount
@@ -318,7 +324,7 @@ export function withMeasurementFirst(reason: Reason, { ledger, identity }: DiskS
       ({ holder }) => holder === 'unread',
     ) === true
   return isVague && steps[0]?.id === 'larger-disk'
-    ? { ...reason, steps: [{ id: 'read-on-node' }, ...steps] }
+    ? { ...reason, steps: [measuring(subject), ...steps] }
     : reason
 }
 
@@ -497,7 +503,7 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
       ...(isTooSmall && roomyBytes === null
         ? [withSize({ id: 'larger-disk' }, subject, first)]
         : []),
-      ...(isMoreUnread ? [{ id: 'read-on-node' as const }] : []),
+      ...(isMoreUnread ? [measuring(subject)] : []),
     ],
   }
 }

@@ -182,6 +182,8 @@ export interface NodeContext extends ClusterContext {
   ownerOfName(namespace: string, pod: string): PodOwner | null
   /** The folder of a node that is the claim's PersistentVolume (local or hostPath). Null: another kind, or not read. */
   localFolder(namespace: string, claim: string): string | null
+  /** The CSI driver of a PersistentVolume. Null: it has none, or was not read. */
+  volumeDriver(volume: string): string | null
   /** Pending pods without a node. */
   waitingPods: readonly KubernetesPod[]
   /** The largest images of the node, with the days since which earlier readings show them unused. */
@@ -210,6 +212,7 @@ export class ClusterFacts implements ClusterContext {
   readonly #dnsNames = new Map<string, string>()
   /** Folders of nodes, by `namespace/claim`. */
   readonly #localFolders = new Map<string, string>()
+  readonly #volumeDrivers = new Map<string, string>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
   /** The last results are kept, because all rules request the same node one after the other. */
@@ -233,7 +236,8 @@ export class ClusterFacts implements ClusterContext {
       for (const pod of items as KubernetesPod[])
         if (pod.status?.phase === 'Pending' && !pod.spec?.nodeName) this.#waitingPods.push(pod)
     } else if (resource === 'persistentvolumes') {
-      for (const { spec } of items as PersistentVolume[]) {
+      for (const { metadata, spec } of items as PersistentVolume[]) {
+        this.#volumeDrivers.set(metadata?.name ?? '', spec?.csi?.driver ?? '')
         const path = (spec?.local ?? spec?.hostPath)?.path
         if (path) this.#localFolders.set(podName(spec?.claimRef), path)
       }
@@ -275,7 +279,10 @@ export class ClusterFacts implements ClusterContext {
   contextOf(
     node: string,
   ): ClusterContext &
-    Pick<NodeContext, 'events' | 'podEvents' | 'ownerOfName' | 'localFolder' | 'waitingPods'> {
+    Pick<
+      NodeContext,
+      'events' | 'podEvents' | 'ownerOfName' | 'localFolder' | 'volumeDriver' | 'waitingPods'
+    > {
     const { eks, nodegroups, launchTemplates } = this
     return {
       eks,
@@ -286,6 +293,7 @@ export class ClusterFacts implements ClusterContext {
       ownerOfName: (namespace, pod) => this.owners.find(namespace, pod),
       localFolder: (namespace, name) =>
         this.#localFolders.get(podName({ namespace, name })) ?? null,
+      volumeDriver: volume => this.#volumeDrivers.get(volume) || null,
       waitingPods: this.#waitingPods,
       objects: resource => this.objects(resource),
       why: what => this.why(what),

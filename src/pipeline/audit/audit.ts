@@ -177,6 +177,7 @@ export async function conclude(
     nodes: withNewerReleases(grown),
     alertPercent: policy.alertPercent,
     criticalAlertPercent: policy.criticalAlertPercent,
+    isAlertAssumed: policy.isAlertAssumed,
     assumptions: assumptionsOf(policy),
     before: before?.before ?? null,
     trends: before?.trends ?? [],

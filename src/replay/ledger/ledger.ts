@@ -5,6 +5,7 @@
 
 import { byText } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
+import { probePart } from '#facts/probe-parts.ts'
 import type { NodeInput } from '#model/input/record.ts'
 import type { FilesystemState, NodeLedger, NodePrediction } from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -71,7 +72,10 @@ function filesystemLedger(node: PreparedNode, disk: Disk, pods: PodUse | null) {
     ...reservedBlocks(node, disk, state),
   ])
   const isMeasured =
-    use?.missed === 0 && use.snapshots !== undefined && node.filesystems.layout !== null
+    use?.missed === 0 &&
+    use.snapshots !== undefined &&
+    node.filesystems.layout !== null &&
+    !node.host?.unread?.some(({ what = '' }) => probePart(what).is === 'folders')
   return balanceLedger(
     { filesystem: disk, capacityBytes, usedBytes, usedInodes: usedInodesOf(state) },
     entries,

@@ -54,7 +54,7 @@ export function pictureView(
         row.basis,
         // The legend of a disk has the amount where the bar has the part.
         short !== null && (!bar.over || !ledger) ? words.short(short) : '',
-        isBeforeAlert(marks) ? words.beforeAlert : '',
+        isBeforeAlert(marks) ? words.beforeAlert(alerts.isAlertAssumed === true) : '',
       ].filter(Boolean),
     ),
     answers: answersOf(row, causes, language).map(({ isStep, ...answer }) => ({

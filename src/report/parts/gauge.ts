@@ -52,7 +52,7 @@ export interface Gauge {
 }
 
 /** The disk-usage percents at which the team's alerts fire (policy). */
-export type Alerts = Pick<AuditReport, 'alertPercent' | 'criticalAlertPercent'>
+export type Alerts = Pick<AuditReport, 'alertPercent' | 'criticalAlertPercent' | 'isAlertAssumed'>
 
 interface GaugeAmounts {
   capacity: number | null
@@ -205,7 +205,7 @@ function addImageGc(
 
 function addAlerts(
   gauge: Gauge,
-  { alertPercent: warning, criticalAlertPercent: critical }: Alerts,
+  { alertPercent: warning, criticalAlertPercent: critical, isAlertAssumed }: Alerts,
   capacity: number | null,
   language: Language,
 ) {
@@ -219,7 +219,7 @@ function addAlerts(
   })
   gauge.marks.push(
     ...(critical === undefined
-      ? [alert(warning, marks.alert, 'alertPercent')]
+      ? [alert(warning, isAlertAssumed ? marks.assumed : marks.alert, 'alertPercent')]
       : [
           alert(warning, marks.alert, 'alertPercent.warning'),
           alert(critical, marks.critical, 'alertPercent.critical'),

@@ -248,8 +248,8 @@ export const outsideIncidents: Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'platform',
     steps: ['ask-owner'],
-    words: [/missing or denied/, /name\s+an\s+image\s+that\s+its\s+registry\s+has/, /apps\/web-/],
-    never: [imageGc, largerDisk, /pin the images/],
+    words: [/missing or denied/, /correct\s+the\s+name/, /apps\/web-/],
+    never: [/library/, /imagePullSecrets/, imageGc, largerDisk, /pin the images/],
   },
   {
     name: 'crash-that-is-no-pull',

@@ -34,7 +34,7 @@ function reasonFor(
   const owners = [useOf(gib, request, 'Deployment api')]
   const ledger = { ...subject.ledger!, parts, owners, namespaces: [useOf(gib, request, null)] }
   const { cause, steps, fix, seen } = diskReason(
-    { ...subject, ledger, configuration },
+    { ...subject, ledger, configuration, ...(held.unread !== undefined && { host: null }) },
     'nodefs.available',
   )!
   const owner = cause.kind === 'holder' ? cause.owner : undefined
@@ -509,17 +509,14 @@ it.each([
 })
 
 it.each([
-  [{ missed: 0 }, [], ['look-under-mounts']],
-  [{ missed: 1 }, [], ['look-on-node', 'look-under-mounts']],
-  [
-    { missed: 0 },
-    [{ what: 'other folders', why: 'not all of them were measured' }],
-    ['look-on-node', 'look-under-mounts'],
-  ],
-])('looks for folders first where not all were measured: %j %j', (diskUse, unread, steps) => {
-  const subject = exampleSubject({ held: { 'not-explained': 40 } })
-  const reason = diskReason({ ...subject, host: { diskUse, unread } }, 'nodefs.available')
-  expect(reason?.steps.map(({ id }) => id)).toEqual(steps)
+  [undefined, 'not-asked', ['read-on-node']],
+  // The same measurement again would not get through.
+  [{ missed: 1 }, 'unmeasured', ['look-on-node']],
+])('has measured what no measurement reached: %j', (diskUse, reason, steps) => {
+  const subject = exampleSubject({ held: { unread: 40 }, identity: { instanceId: 'i-0a1b' } })
+  const found = diskReason({ ...subject, host: { diskUse } }, 'nodefs.available')
+  expect(found).toMatchObject({ cause: { kind: 'unread', reason } })
+  expect(found?.steps.map(({ id }) => id)).toEqual(steps)
 })
 
 it('ends the crash loop of a pod before what it wrote is deleted', () => {

@@ -26,14 +26,14 @@ const service = 'service=highwater'
 // One at a time: in this process a function would hear of what slows another one down.
 const policy = `
 pace: { requestsPerSecond: 1000 }
-fanOut: { aboveNodes: 20, nodesPerShard: 15, clustersAtOnce: 1 }
+fanOut: { aboveNodes: 10, nodesPerShard: 10, clustersAtOnce: 1 }
 `
 
 async function world() {
   const storeFolder = temporaryFolder()
   const clusters = [
-    fleet({ nodes: 30, cluster: 'fleet-a', podsPerNode: 1 }),
-    fleet({ nodes: 4, seed: 'b', cluster: 'fleet-b', podsPerNode: 1 }),
+    fleet({ nodes: 12, cluster: 'fleet-a', podsPerNode: 1 }),
+    fleet({ nodes: 2, seed: 'b', cluster: 'fleet-b', podsPerNode: 1 }),
   ]
   const lab = await labOf([{ ...clusters[0]!, eksThrottlesFirst: 2 }, ...clusters.slice(1)], {
     storeFolder,
@@ -96,7 +96,7 @@ describe('the log of a run by many functions', () => {
     expect(lines.find(({ message }) => message === 'discovered')).toMatchObject({
       step: 'discover',
       clusters: 2,
-      nodes: 34,
+      nodes: 14,
     })
     expect(lines.find(({ message }) => message === 'not audited')).toMatchObject({
       ...{
@@ -138,8 +138,8 @@ describe('the metrics of a run by many functions', () => {
     const publishedMs = Date.parse(
       String(lines.find(({ stage }) => stage === 'publish')?.timestamp),
     )
-    // Discovers, reads four shards, judges two clusters, publishes.
-    expect(invocations).toBe(8)
+    // Discovers, reads three shards, judges two clusters, publishes.
+    expect(invocations).toBe(7)
     expect(notes()).toHaveLength(invocations + 1)
     expect(metrics[`SlowDowns{${service}}`]).toBe(2 + invocations)
     expect(metrics[`RunDuration{${service}}`]).toBeLessThanOrEqual(tookMs)
@@ -157,7 +157,7 @@ describe('the metrics of a run by many functions', () => {
       Object.fromEntries(Object.entries(told).filter(([name]) => !isOfTime(name)))
     expect(same(metrics)).toEqual(same(one.metrics))
     expect(metrics).toMatchObject({
-      [`NodesRead{${service}}`]: 34,
+      [`NodesRead{${service}}`]: 14,
       [`ClustersAudited{${service}}`]: 2,
       [`ReportsPublished{${service}}`]: 1,
     })
@@ -188,10 +188,10 @@ describe('the metrics of a run by many functions', () => {
       },
     }
     const { metrics, lines } = await written(() => execute({ run }, dying))
-    expect(slowDowns).toBe(14)
+    expect(slowDowns).toBe(12)
     expect(metrics).toMatchObject({
       [`SlowDowns{${service}}`]: 2 + slowDowns,
-      [`NodesRead{${service}}`]: 34,
+      [`NodesRead{${service}}`]: 14,
     })
     expect(lines.at(-1)).toMatchObject({ before: { invocations: slowDowns, failed: 0 } })
     expect((await written(() => execute({ run }, functions))).metrics).toEqual({})
@@ -207,7 +207,7 @@ describe('the metrics of a run by many functions', () => {
     process.env.HIGHWATER_SENDER = 'nobody@unverified.test'
     const { metrics, lines, outcome } = await written(() => execute({ run }, functions))
     expect(outcome.status).toBe('rejected')
-    expect(metrics).toMatchObject({ [`NodesRead{${service}}`]: 34, [`SlowDowns{${service}}`]: 2 })
+    expect(metrics).toMatchObject({ [`NodesRead{${service}}`]: 14, [`SlowDowns{${service}}`]: 2 })
     expect(metrics).not.toHaveProperty(`ReportsPublished{${service}}`)
     expect(lines.at(-1)).toMatchObject({ message: 'run failed', before: { failed: 1 } })
   })

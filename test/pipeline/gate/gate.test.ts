@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { inputLimits } from '#base/limits.ts'
 import { openBudget, readChangedFile } from '#pipeline/gate/changed-file.ts'
 import {
+  briefSnapshot,
   changedTexts,
   gateChanges,
   gated,
@@ -14,7 +15,7 @@ import { gateWorld } from '#test/gate-world.ts'
 import { isLinear } from '#test/linear.ts'
 
 const judged = (change: (typeof gateChanges)[number]) =>
-  gated(gateSnapshot(), changedTexts(change), { group: change.group, hasBase: hasBase(change) })
+  gated(briefSnapshot(), changedTexts(change), { group: change.group, hasBase: hasBase(change) })
 
 const bad = gateChanges.filter(({ verdict }) => verdict === 'bad')
 const good = gateChanges.filter(({ verdict }) => verdict === 'good')
@@ -152,7 +153,7 @@ it.each([
 
 it('names the value that ends a finding', async () => {
   const change = bad.find(({ name }) => name === 'ten-bytes')!
-  const { problems } = await judged(change)
+  const { problems } = await gated(gateSnapshot(), changedTexts(change), { group: change.group })
   expect(problems.find(({ stops }) => stops)?.instead).toEqual([
     { settings: { 'evictionHard.nodefs.available': '10%' }, nodes: 3 },
   ])

@@ -1,6 +1,6 @@
 /** What the API server refuses of an EC2NodeClass, in the words of its CRD. */
 import { describe, expect, it } from 'vitest'
-import { gated, gateSnapshot, snapshotOf } from '#test/gate-changes.ts'
+import { briefSnapshot, gated, gateSnapshot, snapshotOf } from '#test/gate-changes.ts'
 import { gateWorld } from '#test/gate-world.ts'
 
 const indented = (text: string, depth: number) => text.replace(/^(?=.)/gm, ' '.repeat(depth))
@@ -22,7 +22,7 @@ spec:
 ${more}  kubelet:
 ${indented(kubelet, 4)}`
 
-const stopsOf = async (text: string, snapshot = gateSnapshot()) => {
+const stopsOf = async (text: string, snapshot = briefSnapshot()) => {
   const { problems, verdict } = await gated(snapshot, [{ file: 'class.yaml', text, base: null }])
   return {
     verdict,

@@ -1,6 +1,6 @@
 /** The gate on pull requests as people write them: what stops each, by file and line. */
 import { expect, it } from 'vitest'
-import { gated, gateSnapshot } from '#test/gate-changes.ts'
+import { briefSnapshot, gated } from '#test/gate-changes.ts'
 import { type PullRequest, pullRequests } from '#test/pull-requests.ts'
 
 async function outcomeOf({ files, base, group }: PullRequest) {
@@ -10,7 +10,7 @@ async function outcomeOf({ files, base, group }: PullRequest) {
     text: files[file] ?? '',
     base: base?.[file] ?? null,
   }))
-  const { problems, verdict } = await gated(gateSnapshot(), texts, {
+  const { problems, verdict } = await gated(briefSnapshot(), texts, {
     group,
     hasBase: base !== undefined,
   })

@@ -296,6 +296,9 @@ describe('the lines', () => {
 
   it('name the rest unread while a measurement is missing, and debris a lower bound', () => {
     const ledger = withHost({ ...measured, missed: 1 })
+    const unread = [{ what: 'other folders', why: 'not all of them were measured' }]
+    const slow = { ...real('single-disk'), host: { diskUse: measured, unread } } as NodeRecord
+    expect(linesOf(ledgerOf(slow), 'nodefs')['not-explained']).toBeUndefined()
     const lines = linesOf(ledger, 'nodefs')
     expect(lines.unread).toBeGreaterThan(0)
     expect(lines['not-explained']).toBeUndefined()

@@ -95,7 +95,7 @@ function cutShort(): AuditReport {
 /** Of a hostile report: more than any list of the mail shows. */
 const crowd = isSlow
   ? { nodes: 5000, findings: 300, clusters: 200 }
-  : { nodes: 500, findings: 60, clusters: 40 }
+  : { nodes: 150, findings: 60, clusters: 40 }
 
 /** Every string of a report as somebody hostile would write it. */
 function hostileReport(text: string): AuditReport {

@@ -26,7 +26,7 @@ it.each([
   [88, true],
 ])('with an alert at %i % says that eviction comes before it: %s', (alertPercent, isSaid) => {
   const about = pageView({ ...morningReport(), alertPercent }, english).picture?.about ?? ''
-  expect(about.includes(english.words.picture.beforeAlert)).toBe(isSaid)
+  expect(about.includes(english.words.picture.beforeAlert(false))).toBe(isSaid)
 })
 
 it.each([
@@ -194,18 +194,21 @@ it('names the values of several nodes as the reason', () => {
 })
 
 it.each([
-  ['more than the holder has for certain', 3, ', 3.0 GiB not measured'],
-  ['less than that', 1, null],
-])('says how much is not measured where it is %s', (_, unreadGib, words) => {
-  const unreadBytes = unreadGib * GiB
+  ['more than the holder has for certain', [2, 3, 3], ', 3.0 GiB not measured'],
+  ['less than that', [2, 1, 1], null],
+  ['known by two bounds', [2, 1, 3], '; the rest was not measured'],
+  ['more than little', [0.5, 3, 3], ', 3.0 GiB not measured'],
+] as const)('says how much is not measured where it is %s', (_, gib, words) => {
+  const [low, unreadLow, unreadHigh] = gib
   const ledger = diskLedger(
-    ['images-in-use', 2 * GiB, 12 * GiB],
-    ['unread', unreadBytes, unreadBytes],
+    ['images-in-use', low * GiB, 12 * GiB],
+    ['unread', unreadLow * GiB, unreadHigh * GiB],
   )
   const text = plain(
     english.words.clauses(fillTexts(auditedNode('a', sharedDisk(75)), ledger, english)),
   )
-  expect(text).toMatch(/^images in use 2\.0 GiB to 12\.0 GiB/)
+  const least = low < 1 ? '512.0 MiB' : '2.0 GiB'
+  expect(text.startsWith(`images in use ${least} to 12.0 GiB`)).toBe(true)
   if (words === null) expect(text).not.toContain('not measured')
   else expect(text).toContain(words)
 })

@@ -55,13 +55,23 @@ it('promises no unused images after a round that found none', () => {
 
 it('promises no unused images after minutes of pressure, in which the kubelet deletes them', () => {
   const node = auditedNode('n1', sharedDisk(95))
-  const noteAfter = (minutes: number) => {
-    const since = new Date(Date.parse(node.at) - minutes * 60_000).toISOString()
-    const pressures = [{ condition: 'DiskPressure', since }]
+  const noteAfter = (minutes: number | null, condition = 'DiskPressure') => {
+    const sinceMs = Date.parse(node.at) - (minutes ?? 0) * 60_000
+    const since = minutes === null ? null : new Date(sinceMs).toISOString()
+    const pressures = [{ condition, since }]
     return outlookView(quietReport([{ ...node, pressures }]), english).rows[0]!.first!.note
   }
   expect(noteAfter(1)).toBe('if deleting unused images is not enough')
   expect(noteAfter(5)).toBe('')
+  expect(noteAfter(null)).toBe('')
+  expect(noteAfter(5, 'MemoryPressure')).not.toBe('')
+})
+
+it('promises no unused images where the replay finds none', () => {
+  const prediction = sharedDisk(95)
+  expect(
+    firstOf({ ...prediction, imageGC: { ...prediction.imageGC!, deletableBytes: 0 } }),
+  ).toMatch(/; $/)
 })
 
 const [full, empty] = [filesystem(20 * GiB, GiB), filesystem(20 * GiB, 19 * GiB)]

@@ -18,6 +18,7 @@ import {
 import type { Policy } from '#model/policy.ts'
 
 const titles = {
+  assumed: 'The assumed disk alert fires before image garbage collection starts',
   full: 'The disk is above the alert, and no setting of image garbage collection clears it',
 }
 
@@ -56,8 +57,9 @@ export const alertBeforeImageGc = nodeRule({
     const isBeyond = isFiring && unused === null && isBeyondImageGc(subject, policy)
     yield {
       ...(isFar && { severity: 'low' }),
+      ...(policy.isAlertAssumed && { title: titles.assumed }),
       // No `seen`: an alert that fires is a setting, and no incident.
-      consequence: `${unused === null ? '' : `${unused}. `}The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap ? ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.` : ''}`,
+      consequence: `${unused === null ? '' : `${unused}. `}${policy.isAlertAssumed ? `An alert at ${percent(policy.alertPercent)} used is assumed (policy alertPercent sets yours)` : `The alert fires at ${percent(policy.alertPercent)} used`}; the kubelet starts deleting unused images only above ${startsAbove} % used.${gap ? ` Of this disk that is ${bytes(gap.bytes)} in which people are called and nothing cleans.` : ''}`,
       evidence: [
         line('policy', 'policy alertPercent', policy.alertPercent),
         line('configz', 'imageGCHighThresholdPercent', high),

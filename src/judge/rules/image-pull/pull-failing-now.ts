@@ -38,6 +38,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { HolderCause, StepActionId } from '#model/finding.ts'
+import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
 
 const mostShown = 10
 const rateLimit: PullCause = 'rate limit (429)'
@@ -74,7 +75,7 @@ export const pullFailingNow = contextRule({
   images: ({ pods }) => (pods ?? []).flatMap(waitingOf).map(({ image }) => image),
 
   fact: subject => {
-    const { pods, recentStarts, host } = subject
+    const { pods, recentStarts, host, node, runtime } = subject
     const { imagefs, nodefs } = subject.filesystems
     const waiting = pods.flatMap(waitingOf)
     const waitingPods = new Set(waiting.map(({ pod }) => pod))
@@ -90,13 +91,15 @@ export const pullFailingNow = contextRule({
       unused: waiting.length > 0 && startsLate(subject) ? subject.unusedImages() : null,
       held: waiting.length > 0 ? diskReason(subject, 'imagefs.available') : null,
       isGcDue: subject.imageGC?.triggered === true,
+      pulled: waiting.length > 0 ? pulledRepositories(node.status?.images ?? []) : [],
+      listedImages: runtime?.images?.length ?? node.status?.images?.length ?? null,
       sandboxDeletedAt: lastDeletion(host?.logLines ?? [], mostSandboxBytes),
       deletedAt: waiting.length > 0 ? lastDeletion(host?.logLines ?? []) : null,
     }
   },
 
   *judge(fact, context) {
-    const { containers, shown, waitingPods, startedPods, freeBytes, unused, held, isGcDue } = fact
+    const { containers, shown, waitingPods, startedPods } = fact
     const { events, at } = context
     const recent = pullFailures(events, at)
     // Waiting pods are reported from their status. Pods that have started no longer fail. Both have a sandbox.
@@ -108,30 +111,27 @@ export const pullFailingNow = contextRule({
     const [first, ...others] = shown.filter(one => reasonOf(one, recent) !== rateLimit)
     if (first)
       yield waitingFailing([first, ...others], {
-        containers,
-        pods: waitingPods.length,
-        freeBytes,
-        unused,
-        held,
-        isGcDue,
+        ...fact,
+        amount: `${plural(containers, 'container')} of ${plural(waitingPods.length, 'pod')}`,
         failures: recent,
         sandboxes: unreachableSandboxes(failures),
         deleted: deletionText(context, fact.deletedAt),
       })
-    yield* failingsOf(failures, fact.sandboxDeletedAt)
+    yield* failingsOf(failures, fact)
     yield* unreadEvents(context)
   },
 
   *judgeUnread({ events, at }) {
     const failures = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
     // Without its status, a pod might have pulled its image by now.
-    for (const failing of failingsOf(failures, null)) yield { ...failing, confidence: 'likely' }
+    for (const failing of failingsOf(failures, unreadNode))
+      yield { ...failing, confidence: 'likely' }
   },
 })
 
 interface Waiting {
-  containers: number
-  pods: number
+  /** Of containers and pods. */
+  amount: string
   /** Of the disk with the images. 0: none, or unknown. */
   freeBytes: number
   /** See `unusedImages` of the subject. */
@@ -139,6 +139,8 @@ interface Waiting {
   /** What holds the disk with the images. */
   held: Reason | null
   isGcDue: boolean
+  /** See `pulledRepositories`. */
+  pulled: readonly string[]
   failures: readonly PullFailure[]
   /** Sandbox images that other pods wait for, and whose registry is out of reach. */
   sandboxes: readonly string[]
@@ -159,7 +161,7 @@ const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly 
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { containers, pods, freeBytes, unused, held, isGcDue, failures, sandboxes, deleted }: Waiting,
+  { amount, freeBytes, unused, held, isGcDue, pulled, failures, sandboxes, deleted }: Waiting,
 ): Failing {
   const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
@@ -179,12 +181,13 @@ function waitingFailing(
   // A new release may never have been on the node, and a container that has run keeps its image.
   const wasHere = alike.every(isNeverPulled)
   const lost = isGone ? missingImagesText(images, wasHere, isLost ? null : deleted) : ''
-  const asked = first === missing ? missingImage(missing) : null
+  const isOfNode = why === 'missing or denied' && isMadeOnNode(first.image, pulled)
+  const asked = first === missing || isOfNode ? missingImage(first, isOfNode) : null
   const freeing = (held?.steps ?? []).filter(({ id }) => !ofImages.has(id)).slice(0, 1)
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `${isNeverPulled(first) ? `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}: it is not on the node, and imagePullPolicy is Never.` : `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.`}${hints[why] ?? ''}${lost}${isLost ? lostByGc : ''}`,
+      seen: `${isNeverPulled(first) ? `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}: it is not on the node, and imagePullPolicy is Never.` : `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.`}${isOfNode ? madeOnNode : (hints[why] ?? '')}${lost}${isLost ? lostByGc : ''}`,
       ...(isElsewhere(why) && { steps: [{ id: 'read-pull-events' as const }] }),
       ...remedy,
       ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),
@@ -215,7 +218,7 @@ function waitingFailing(
       }),
     // A larger disk fills up, too.
     ...(full && !isRoomy && held?.cause.kind === 'holder' && !isOfImages(held.cause) && held),
-    consequence: `${plural(containers, 'container')} of ${plural(pods, 'pod')} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.${isRoomy ? ` ${bytes(freeBytes)} of the disk with the images are free now: the image needs more, or the disk was full then.` : ''}`,
+    consequence: `${amount} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.${isRoomy ? ` ${bytes(freeBytes)} of the disk with the images are free now: the image needs more, or the disk was full then.` : ''}`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(
         'object',
@@ -253,6 +256,27 @@ const hints: Readonly<Partial<Record<PullCause, string>>> = {
   'invalid name': ' The owner of the pod has to correct the name of the image.',
 }
 
+const madeOnNode =
+  ' The name has no registry, and Docker Hub has no such image: it was built or imported on the node, or the name is wrong.'
+
+/** Repositories of Docker Hub's official images on the node that have a digest there, as pulled images do. */
+const pulledRepositories = (images: readonly { names?: string[] }[]): string[] =>
+  images.flatMap(({ names = [] }) =>
+    names.flatMap(name => (name.includes('@') ? [officialRepository(name) ?? []].flat() : [])),
+  )
+
+/** Null: the name has a registry, or an account of Docker Hub. */
+function officialRepository(image: string): string | null {
+  const repository = repositoryOf(canonicalName(image))
+  return repository.startsWith('docker.io/library/') ? repository : null
+}
+
+/** Docker Hub refuses nobody an official image: if it does, it has none of that name, unless a mirror answered. */
+function isMadeOnNode(image: string, pulled: readonly string[]): boolean {
+  const repository = officialRepository(image)
+  return repository !== null && !pulled.includes(repository)
+}
+
 const lostByGc =
   ' Image GC is due here: unused images that it deletes, imported ones too, cannot be pulled again. Free the disk first, or pin them (io.cri-containerd.pinned).'
 
@@ -266,7 +290,13 @@ const imageNamesText = (images: readonly string[]) =>
 
 /** Causes of failures where the registry may not have the image, or is out of reach: an image that was imported on the node comes back by another import. */
 const mayBeGone: ReadonlySet<PullCause> = new Set([
-  ...(['out of reach', 'timeout', 'not found', 'missing or denied'] as const),
+  ...([
+    'out of reach',
+    'timeout',
+    'not found',
+    'missing or denied',
+    'no basic auth credentials',
+  ] as const),
 ])
 
 const isNeverPulled = ({ reason }: WaitingContainer) => reason === 'ErrImageNeverPull'
@@ -289,7 +319,7 @@ function missingImagesText(
 /** After what the owner can do, those who imported it can do so again. */
 function withImport({ steps = [] }: Partial<Failing>, images: readonly string[]): Partial<Failing> {
   const [first, ...others] = steps
-  if (!first || first.id === 'import-image') return {}
+  if (!first || first.id === 'import-image' || first.variant === 'local') return {}
   return { steps: [first, { id: 'import-image', place: imageNamesText(images) }, ...others] }
 }
 
@@ -341,6 +371,7 @@ function remedyFor(
     case 'missing or denied':
       return { steps: [{ id: 'provide-image', place: shorten(image, 200) }, grant] }
     case 'expired credentials':
+    case 'no basic auth credentials':
     case 'denied':
       if (isOther) return { steps: [grant, read] }
       return container?.hasPullSecret === true
@@ -363,7 +394,7 @@ function ownerOf({ pod, workload }: WaitingContainer) {
 }
 
 /** Who pushes an image is its owner; an image that is never pulled was put on the node by who runs it. */
-function missingImage(container: WaitingContainer): Partial<Failing> {
+function missingImage(container: WaitingContainer, isOfNode: boolean): Partial<Failing> {
   const { image, reason } = container
   const owner = ownerOf(container)
   const place = shorten(image, 200)
@@ -373,7 +404,7 @@ function missingImage(container: WaitingContainer): Partial<Failing> {
     steps: [
       reason === 'ErrImageNeverPull'
         ? { id: 'import-image', place }
-        : { id: 'provide-image', owner, place },
+        : { id: 'provide-image', place, ...(isOfNode ? { variant: 'local' } : { owner }) },
       { id: 'read-pull-events' },
     ],
   }
@@ -394,35 +425,50 @@ function lastDeletion(
   return deletions.at(-1) ?? null
 }
 
-function* failingsOf(
-  failures: readonly PullFailure[],
-  deletedAt: string | null,
-): Iterable<Failing> {
+interface SandboxFact {
+  sandboxDeletedAt: string | null
+  /** How many images the node has. Null: unknown. */
+  listedImages: number | null
+}
+
+const unreadNode: SandboxFact = { sandboxDeletedAt: null, listedImages: null }
+
+function* failingsOf(failures: readonly PullFailure[], fact: SandboxFact): Iterable<Failing> {
   const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
-  if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, deletedAt)
+  if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, fact)
   if (others[0]) yield pastFailing(others[0], others)
 }
+
+/** A containerd whose folder a mount hides has fewer images, if any. */
+const fewImages = 3
 
 /** The image comes with the AMI: a new node has it again, if nothing hides it, such as a mount over the folder of containerd. */
 function sandboxFailing(
   first: PullFailure,
   failures: readonly PullFailure[],
-  deletedAt: string | null,
+  { sandboxDeletedAt: deletedAt, listedImages }: SandboxFact,
 ): Failing {
   const place = shorten(first.image ?? '', 200)
   const isInNoRegistry = place.startsWith('localhost/')
+  const isHidden = listedImages !== null && listedImages < fewImages
+  const replace = { id: 'replace-node' as const }
+  const bringBack = {
+    ...{ id: 'import-sandbox' as const, place },
+    ...(isHidden && { variant: 'hidden' as const }),
+    ...(deletedAt !== null && { variant: 'deleted' as const }),
+  }
   return {
     severity: 'critical',
     title: titles.sandbox,
     cause: worldCause('image-missing', place),
+    // A new node loses a deleted image in the same way.
     steps: [
-      // A new node loses it in the same way.
-      ...(isInNoRegistry || deletedAt !== null ? [] : [{ id: 'replace-node' as const }]),
-      { id: 'import-sandbox', place, ...(deletedAt !== null && { variant: 'deleted' as const }) },
+      ...(deletedAt !== null || isHidden || isInNoRegistry ? [bringBack] : []),
+      ...(deletedAt !== null || isInNoRegistry ? [] : [replace]),
     ],
     ...seenFirst(
-      `${plural(failures.length, 'pod')} did not start here within the last hour, the first ${shorten(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}).${deletedAt === null ? '' : ` Image GC deleted an image of less than 1 MiB, as a sandbox image is, at ${shownTime(deletedAt)}: it was not pinned.`}`,
+      `${plural(failures.length, 'pod')} did not start here within the last hour, the first ${shorten(first.pod, 300)}: ${place} is not on the node, and its pull fails (${first.cause ?? 'unknown cause'}${first.cause === 'no basic auth credentials' ? ': containerd pulls it without the login of the kubelet' : ''}).${deletedAt === null ? '' : ` Image GC deleted an image of less than 1 MiB, as a sandbox image is, at ${shownTime(deletedAt)}: it was not pinned.`}`,
     ),
     evidence: evidenceOf(failures),
   }

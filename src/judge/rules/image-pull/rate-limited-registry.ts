@@ -135,7 +135,11 @@ const refusals = (refusedPulls: readonly PullFailure[]) =>
 
 function* pullsAtRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
   const ofHub = imagesOf(pods).filter(({ registry }) => registry === 'docker.io')
-  const images = ofHub.filter(({ hasPullSecret }) => !hasPullSecret)
+  // What fails here for another reason than the limit is on no new node either.
+  const failing = new Set(
+    pods.flatMap(waitingOf).flatMap(one => (isLimited(one) ? [] : [one.image])),
+  )
+  const images = ofHub.filter(({ image, hasPullSecret }) => !hasPullSecret && !failing.has(image))
   if (ofHub.length === 0) return
   if (images.length === 0) {
     const names = new Set(ofHub.map(({ image }) => image)).size

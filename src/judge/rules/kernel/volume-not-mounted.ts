@@ -98,19 +98,28 @@ export const volumeNotMounted = contextRule({
     const who = `${plural(pods.size, 'pod')} cannot start, the first ${shortPodName(first.pod)}, ${first.reason} ${timesText(eventTimes([first], at))}`
     const name = podName(first.pod)
     const memory = waiting.find(one => one.name === name)?.memory ?? null
+    const volume = problem === 'other' ? volumeOf(first.message) : null
+    const driver = volume === null ? null : context.volumeDriver(volume)
     yield {
-      ...failingOf(problem, who, first.message, memory, disk),
+      ...failingOf(problem, who, first.message, { memory, disk, volume, driver }),
       evidence: failed.slice(0, shown).flatMap(one => eventEvidence([one], at)),
     }
   },
 })
 
+interface Facts {
+  memory: ReturnType<typeof memoryLimitOf>
+  disk: ReturnType<typeof diskOfKubelet>
+  /** The PersistentVolume, and its CSI driver. Null: not known. */
+  volume: string | null
+  driver: string | null
+}
+
 function failingOf(
   problem: NonNullable<ReturnType<typeof volumeProblem>>,
   who: string,
   message: string,
-  memory: ReturnType<typeof memoryLimitOf>,
-  disk: ReturnType<typeof diskOfKubelet>,
+  { memory, disk, volume, driver }: Facts,
 ): Omit<Failing, 'evidence'> {
   if (problem === 'disk') return fullDiskFailing(who, disk)
   if (problem === 'memory')
@@ -118,7 +127,6 @@ function failingOf(
       `${who}: no space is left in volume ${shorten(volumeIn(message), 63)}`,
       memory,
     )
-  const volume = problem === 'other' ? volumeOf(message) : null
   return {
     ...(problem === 'slots' && { title: titles.slots }),
     ...seenFirst(
@@ -127,7 +135,11 @@ function failingOf(
     steps: [
       problem === 'other' && isWithoutAttachment(message)
         ? { id: 'read-journal' }
-        : { id: 'attach-volume', variant: problem, ...(volume !== null && { place: volume }) },
+        : {
+            ...{ id: 'attach-volume', variant: problem },
+            ...(volume !== null && { place: volume }),
+            ...(driver !== null && { source: shorten(driver, 63) }),
+          },
     ],
   }
 }

@@ -32,6 +32,15 @@ describe('alert-before-image-gc', () => {
     expect(state(alertBeforeImageGc, { imageGC: { ...gc(100), enabled: true } })).toBe('fail')
   })
 
+  it('says that the alert is assumed where no policy sets it', () => {
+    const { title, consequence } = failingOf(alertBeforeImageGc, { imageGC: gc(85) })
+    expect(title).toContain('assumed')
+    expect(consequence).toMatch(/^An alert at 80 % used is assumed/)
+    const { isAlertAssumed: _, ...policy } = defaultPolicy
+    const ofTeam = failingOf(alertBeforeImageGc, { imageGC: gc(85) }, policy)
+    expect([ofTeam.title, ofTeam.consequence].join()).not.toContain('assumed')
+  })
+
   it('takes the alert from the policy', () => {
     expect(
       state(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 84 }),
@@ -101,7 +110,7 @@ describe('alert-before-image-gc', () => {
         filesystems: { imagefs: { usedPercent: 82 } } as never,
         held: { images: 60, 'container-logs': 22 },
       })
-      expect([fix !== undefined, cause?.kind, title !== undefined, confidence]).toEqual(
+      expect([fix !== undefined, cause?.kind, title?.includes('no setting'), confidence]).toEqual(
         isSet ? [true, undefined, false, undefined] : [false, 'holder', true, 'likely'],
       )
     },

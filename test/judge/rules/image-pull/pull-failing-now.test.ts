@@ -7,9 +7,9 @@ import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf as failingIn, failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
 import { event, hubLimit, minutesAgo, pullOf } from '#test/rules/events.ts'
 
-const pod = (state: object) => ({
+const pod = (state: object, image = 'shop/web:1') => ({
   metadata: { namespace: 'shop', name: 'web' },
-  status: { containerStatuses: [{ name: 'web', image: 'shop/web:1', state }] },
+  status: { containerStatuses: [{ name: 'web', image, state }] },
 })
 
 itJudgesExamples(pullFailingNow, {
@@ -34,6 +34,10 @@ describe('why a pull failed', () => {
     [
       'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed',
       'missing or denied',
+    ],
+    [
+      'pull access denied, repository does not exist or may require authorization: authorization failed: no basic auth credentials',
+      'no basic auth credentials',
     ],
     ['unexpected status from HEAD request: 403 Forbidden', 'denied'],
     [
@@ -217,14 +221,21 @@ describe('a node without a sandbox image', () => {
 
   it.each([
     ['localhost/kubernetes/pause', ['import-sandbox']],
-    [
-      '602401143452.dkr.ecr.us-east-2.amazonaws.com/eks/pause:3.1',
-      ['replace-node', 'import-sandbox'],
-    ],
+    ['602401143452.dkr.ecr.us-east-2.amazonaws.com/eks/pause:3.1', ['replace-node']],
   ])('starts no pod: %s', (image, steps) => {
     const failing = failingOf(pullFailingNow, { pods: [], events: [refusal(image)] })
     expect(failing).toMatchObject({ severity: 'critical', cause: { subject: image } })
     expect(failing.steps?.map(({ id }) => id)).toEqual(steps)
+  })
+
+  it.each([
+    [1, [{ id: 'import-sandbox', place: 'a/pause', variant: 'hidden' }, { id: 'replace-node' }]],
+    [7, [{ id: 'replace-node' }]],
+  ])('may be hidden by a mount only if hardly an image is left: %s', (count, steps) => {
+    const images = Array.from({ length: count }, (_, index) => ({ names: [`a/b:${index}`] }))
+    const node = { metadata: { name: 'a' }, status: { images } }
+    const given = { node, pods: [], events: [refusal('a/pause')] }
+    expect(failingOf(pullFailingNow, given).steps).toEqual(steps)
   })
 
   it('is none if the pod has started since', () => {
@@ -235,6 +246,29 @@ describe('a node without a sandbox image', () => {
       },
     }
     expect(state(pullFailingNow, { pods: [started], events: [refusal('a')] })).toBe('pass')
+  })
+})
+
+describe('an image without a registry in its name', () => {
+  const image = 'runner:dev'
+  const message = `failed to resolve reference "docker.io/library/${image}": pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed`
+  const pods = [pod({ waiting: { reason: 'ImagePullBackOff', message } }, image)]
+  const failingWith = (names: string[]) =>
+    failingOf(pullFailingNow, {
+      ...{ pods, events: [] },
+      node: { metadata: { name: 'a' }, status: { images: [{ names }] } },
+    })
+
+  it('was made on the node, and no login helps', () => {
+    expect(failingWith([])).toMatchObject({
+      cause: { event: 'image-missing', subject: image },
+      steps: [{ id: 'provide-image', variant: 'local' }, { id: 'read-pull-events' }],
+    })
+  })
+
+  it('may be an official one if the node has pulled it', () => {
+    const names = [`docker.io/library/runner@sha256:${'0'.repeat(64)}`]
+    expect(failingWith(names).steps?.map(({ id }) => id)).toEqual(['provide-image', 'grant-pull'])
   })
 })
 
@@ -401,7 +435,7 @@ describe('a sandbox image that is gone', () => {
     expect(failingOf(pullFailingNow, { pods, events: [sandbox(message)] })).toMatchObject({
       title: expect.stringContaining('sandbox image'),
       cause: { kind: 'world', event: 'image-missing', subject: image },
-      steps: [{ id: 'replace-node' }, { id: 'import-sandbox', place: image }],
+      steps: [{ id: 'replace-node' }],
       seen: expect.stringContaining('(denied)'),
     })
   })

@@ -133,6 +133,23 @@ describe('no-space-elsewhere', () => {
     expect(state(noSpaceElsewhere, seen(`Liveness probe failed: psql: ${full}`))).toBe('pass')
   })
 
+  it('names the exec probe that fails most in memory', () => {
+    const failed = (of: string, count: number, place: string, reason = 'Unhealthy') => {
+      const message = `failed to exec in container: write ${place}/.b: no space left on device`
+      return event({ reason, of, count, message })
+    }
+    const { seen } = failingOf(noSpaceElsewhere, {
+      pods: [],
+      events: [
+        failed('shop/api', 2, '/run/containerd'),
+        failed('shop/web', 9, '/run/containerd'),
+        failed('shop/disk', 20, '/srv/containerd'),
+        failed('shop/start', 20, '/run/containerd', 'FailedCreatePodSandBox'),
+      ],
+    })
+    expect(seen).toContain('The exec probe of shop/web fails there (9 times)')
+  })
+
   it('knows the quota of keys, which has no disk', () => {
     const message = 'join session keyring: create session key: disk quota exceeded: unknown'
     const failing = failingOf(noSpaceElsewhere, waiting('CreateContainerError', message))

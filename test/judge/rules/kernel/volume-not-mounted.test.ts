@@ -57,6 +57,22 @@ describe('volume-not-mounted', () => {
     expect(failing.steps).toEqual([{ id: 'attach-volume', variant: 'slots' }])
   })
 
+  it('names the driver that the PersistentVolume names', () => {
+    const volume = 'pvc-2f9d2c1e-6a0b-4df0-9a61-0c5a3b2f7711'
+    const message = `AttachVolume.Attach failed for volume "${volume}" : volume ${volume} is not ready for workloads`
+    const csi = { driver: 'driver.longhorn.io', volumeHandle: volume }
+    const stepsWith = (items: object[]) =>
+      failingOf(volumeNotMounted, {
+        ...waiting(failed('FailedAttachVolume', message)),
+        objects: { persistentvolumes: items },
+      }).steps
+    const step = { id: 'attach-volume', variant: 'other', place: volume }
+    expect(stepsWith([{ metadata: { name: volume }, spec: { csi } }])).toEqual([
+      { ...step, source: 'driver.longhorn.io' },
+    ])
+    expect(stepsWith([])).toEqual([step])
+  })
+
   const inMemory = (path: string) =>
     `MountVolume.SetUp failed for volume "kube-api-access-x" : write /var/lib/kubelet/pods/u/volumes/${path}/x/namespace: no space left on device`
 

@@ -22,7 +22,7 @@ export function machineImageReason(subject: NodeSubject): Reason | null {
   return {
     cause: worldCause('images-of-machine-image'),
     steps: [{ id: 'prune-images' }, { id: 'prune-in-image' }],
-    seen: `The node started ${plural(Math.round(minutes), 'minute')} ago and has ${bytes(found.bytes)} of ${images} that no pod uses, more than can have been pulled since: they probably came with its machine image, and new nodes have them again.`,
+    seen: `The node started ${plural(Math.round(minutes), 'minute')} ago and ${found.count === null ? 'has' : 'lists'} ${bytes(found.bytes)} of ${images} that no pod uses, more than can have been pulled since: they probably came with its machine image, and new nodes have them again.`,
   }
 }
 

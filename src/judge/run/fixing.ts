@@ -98,7 +98,13 @@ function stepsFor(
   const declared = fixFacts.factOfMost(cluster, nodes)?.node
   const diskSource = (device: string | null) =>
     declared ? diskSourceOf(declared, device, factsOf(cluster).contextOf('')) : null
-  return (actions ?? [null]).flatMap(action =>
+  // An import pins the image, too; a plan takes it from another source.
+  const isImported =
+    nodeOf(null)?.hasSessions !== true && actions?.some(({ id }) => id === 'import-image')
+  const wanted = isImported
+    ? actions?.filter(({ id, variant }) => id !== 'pin-images' || variant)
+    : actions
+  return (wanted ?? [null]).flatMap(action =>
     stepsOf(finding, action && [action], {
       commands,
       place,

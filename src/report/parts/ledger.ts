@@ -143,7 +143,7 @@ export function fillTexts(
   if (largest === undefined) return [words.unknown, ...mostPodData(ledger, language)]
   const isImages = largest.holder === 'images-in-use' || largest.holder === 'images'
   const most = [
-    ...(isImages ? largestImage(ledger, language) : []),
+    ...(isImages ? largestImage(ledger, largest.holder, language) : []),
     ...mostPodData(ledger, language),
   ]
   const holder = words.ledger.holders[largest.holder]
@@ -293,15 +293,15 @@ function imageTexts({ images = [] }: DiskLedger, language: Language) {
   })
 }
 
-/** `largest: Deployment shop/web`, of the images in use; without a known user, the image. */
-function largestImage({ images = [] }: DiskLedger, { words, line }: Language) {
+/** `largest: Deployment shop/web`, of the images in use; without a known user, the image. Empty: others, or others that no pod uses, are as large. */
+function largestImage({ images = [] }: DiskLedger, holder: DiskHolder, { words, line }: Language) {
   const name = (text: string) => line(text, nameLimit)
-  return images
-    .filter(({ isInUse }) => isInUse === true)
-    .slice(0, 1)
-    .map(({ reference, workloads }) =>
-      words.steps.image(usersText(workloads, name) ?? name(splitHost(reference).path), null),
-    )
+  const [first, second] = images.filter(
+    ({ isInUse }) => isInUse === true || holder !== 'images-in-use',
+  )
+  if (first?.isInUse !== true || second?.highBytes === first.highBytes) return []
+  const { reference, workloads } = first
+  return [words.steps.image(usersText(workloads, name) ?? name(splitHost(reference).path), null)]
 }
 
 /** `/dev/xvda: gp3, 100 GiB, 3,000 IOPS (vol-0a1b)`. */

@@ -313,6 +313,8 @@ function keyOf(finding: Finding, cause: Cause, wantedOf: WantedOf): unknown[] {
     case 'setting':
       return [
         ...[cause.kind, cause.layer, cause.fields[0], cause.isDefault],
+        // What a pod did is not what other pods might do.
+        cause.layer === 'workload' && hasHappened(finding),
         wantedOf(finding, cause),
       ]
     case 'holder':

@@ -122,6 +122,24 @@ export interface Filesystems {
   layoutCertainty: 'certain' | 'likely' | null
 }
 
+/** Two parts of one pool take free space from each other: equal to so much, at different sizes. */
+const poolTolerance = { available: 1e-4, size: 0.01 }
+
+/**
+ * Whether nodefs and imagefs are parts of one pool, as datasets of ZFS are: they have the same space left at different sizes. The size of each is
+ * what it holds and what the pool has left, so it shrinks as others write, and its used share says little.
+ */
+export function areOfOnePool({ nodefs, imagefs, layout }: Filesystems): boolean {
+  const [size, ofImages] = [nodefs?.capacityBytes ?? 0, imagefs?.capacityBytes ?? 0]
+  const [left, other] = [nodefs?.availableBytes ?? 0, imagefs?.availableBytes ?? 0]
+  return (
+    layout === 'imagefs' &&
+    Math.min(left, other, size, ofImages) > 0 &&
+    Math.abs(left - other) <= poolTolerance.available * left &&
+    Math.abs(size - ofImages) > poolTolerance.size * size
+  )
+}
+
 /** Whether an act happens in every case that the observed facts permit (`certain`), or only in some (`possible`). */
 export type Certainty = 'certain' | 'possible'
 

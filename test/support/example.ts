@@ -291,7 +291,7 @@ function ledgerOf(held: NonNullable<NodeExample['held']>): NodeLedger {
     volumes: null,
     volumesUnread: null,
     freeable: {
-      unusedImageBytes: null,
+      unusedImageBytes: (held['images-unused'] ?? 0) * gibibyte,
       deadContainerBytes: null,
       debrisBytes: null,
       unusableBytes: null,

@@ -71,6 +71,13 @@ const leastWritten = 0.05
 /** Share of the disk. A pod that held this much was evicted: the next pod of its owner may not fit either. */
 export const leastTry = 0.25
 
+/** `request`: a quantity, of the message. */
+interface EvictedContainer {
+  owner: ContainerHolder
+  bytes: number
+  request: string
+}
+
 /** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
 export function largestEvicted(
   scarce: 'ephemeral-storage' | 'memory',
@@ -78,18 +85,16 @@ export function largestEvicted(
   at: string,
   leastBytes: number,
   windowMs = weekMs,
-): { owner: ContainerHolder; bytes: number } | null {
+): EvictedContainer | null {
   const largest = largestContainer(scarce, recordedEvictions(pods, at, windowMs))
-  return largest && largest.bytes >= leastBytes
-    ? { owner: largest.owner, bytes: largest.bytes }
-    : null
+  return largest && largest.bytes >= leastBytes ? largest : null
 }
 
 /** By the kubelet's messages. Null: they name none. */
 function largestContainer(
   scarce: 'ephemeral-storage' | 'memory',
   evictions: readonly Eviction[],
-): { owner: ContainerHolder; bytes: number; request: string } | null {
+): EvictedContainer | null {
   const users = evictions.flatMap(eviction => {
     const { resource, containers } = evictionCause(eviction.message)
     return (resource === scarce ? containers : []).map(({ name: container, used, request }) => ({

@@ -589,6 +589,10 @@ function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === null) return []
   if (node.shell === 'container')
     return [sessionCommand({ ...node, shell: 'session' }, 'reads', adminContainerCommand(action))]
+  if (action.variant === 'pool')
+    return [
+      sessionCommand(node, 'reads', 'sudo zfs list -o space -r || sudo btrfs filesystem df /'),
+    ]
   if (node.shell === 'talos' && action.unit === undefined) return [talosSizes(node, action.place)]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (

@@ -1,4 +1,5 @@
 /** What explains disk pressure that is over: what pods hold now, or what an evicted pod had written. */
+import { amountOrNull } from '#base/go/quantity.ts'
 import { weekMs } from '#base/units.ts'
 import { diskEvictions, largestEvicted, placeOf } from '#judge/events/evictions.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
@@ -37,14 +38,24 @@ export function evictedWriter(subject: NodeSubject, ledger: NodeLedger) {
     leastWritten.atLeast * capacityBytes,
     Math.min(leastWritten.ofDisk * capacityBytes, leastWritten.ofLeft * leftBytes),
   )
-  const writer = largestEvicted('ephemeral-storage', pods ?? [], at, leastBytes, weekMs)
-  if (!writer) return null
+  const largest = largestEvicted('ephemeral-storage', pods ?? [], at, leastBytes, weekMs)
+  if (!largest) return null
+  const { request, ...writer } = largest
+  const requestBytes = amountOrNull(request) ?? 0
+  const podBytes = ledger.namespaces.reduce((sum, one) => sum + one.bytes, 0)
   const { namespace, pod, workload } = writer.owner
   const times = diskEvictions(pods ?? [], at, weekMs)
     .filter(one => one.namespace === namespace)
     .filter(one => (workload === null ? one.name === pod : placeOf(one).workload === workload))
     .flatMap(({ time }) => time ?? [])
-  return { writer, times: times.toSorted(), capacityBytes, leftBytes }
+  return {
+    ...{ writer, times: times.toSorted(), capacityBytes, leftBytes },
+    // Alone it would fit: the scheduler, which counts requests, put others beside it.
+    requestBytes:
+      requestBytes > 0 && requestBytes < writer.bytes && writer.bytes < leftBytes + podBytes
+        ? requestBytes
+        : null,
+  }
 }
 
 /** The container or volume that holds at least half of all that pods write; null if none does. */

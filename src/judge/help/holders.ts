@@ -30,6 +30,7 @@ import {
 } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
+  areOfOnePool,
   containerOwner,
   type FilesystemLedger,
   fullestOf,
@@ -177,7 +178,8 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
   const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
-  if (holder === 'unread') return unreadDisk(inodes, subject)
+  if (holder === 'unread')
+    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, subject)
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
@@ -231,6 +233,23 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   }))
   const reason = { cause, steps: log === null ? ofOwner : [emptying, ...ofOwner] }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
+}
+
+/** Of a disk that is part of a pool: its other parts, which may be mounted nowhere, make it smaller. Null: it is a disk of its own, or not known. */
+function pooledReason({ filesystems, summary }: HolderSubject): Reason | null {
+  const { nodefs, imagefs } = filesystems ?? {}
+  if (!filesystems || !areOfOnePool(filesystems) || !nodefs || !imagefs) return null
+  const used = (imagefs.capacityBytes ?? 0) - (imagefs.availableBytes ?? 0)
+  const counted = summary?.node?.runtime?.imageFs?.usedBytes ?? 0
+  const images =
+    counted > 2 * used
+      ? ` The runtime counts ${bytes(counted)} of images, imagefs holds ${bytes(used)}: images lie in other parts.`
+      : ''
+  return {
+    cause: { kind: 'unread', source: diskUse, reason: 'unsupported' },
+    steps: [{ id: 'look-on-node', variant: 'pool' }],
+    seen: `nodefs and imagefs have the same ${bytes(nodefs.availableBytes ?? 0)} left: they are likely parts of one pool, and what its other parts hold (snapshots of images, for example) makes both smaller.${images}`,
+  }
 }
 
 const ofPods: ReadonlySet<StepActionId> = new Set(['restart-pod', 'prune-dead-containers'])

@@ -146,7 +146,7 @@ export function claimFolders(
 
 /** A look at the node begins with what its pods can write. */
 export function withMounts(step: StepAction, subject: Mounting) {
-  const isOfAll = step.id === 'look-on-node' && step.place === undefined
+  const isOfAll = step.id === 'look-on-node' && !step.place && !step.variant
   const mounts = isOfAll || step.id === 'read-on-node' ? writableMounts(subject) : []
   return mounts.length === 0 ? step : { ...step, mounts }
 }

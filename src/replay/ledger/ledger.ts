@@ -7,7 +7,12 @@ import { byText } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { probePart } from '#facts/probe-parts.ts'
 import type { NodeInput } from '#model/input/record.ts'
-import type { FilesystemState, NodeLedger, NodePrediction } from '#model/prediction.ts'
+import {
+  areOfOnePool,
+  type FilesystemState,
+  type NodeLedger,
+  type NodePrediction,
+} from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { countOf } from '#replay/times.ts'
 import { balanceLedger, type Entry } from './balance.ts'
@@ -86,6 +91,8 @@ function filesystemLedger(node: PreparedNode, disk: Disk, pods: PodUse | null) {
 /** Layers of images and containers: on imagefs. With a split runtime, containers' layers are on nodefs. */
 function runtimeEntries(node: PreparedNode, disk: Disk, pods: PodUse | null) {
   const { layout } = node.filesystems
+  // Datasets of images and layers are beside imagefs, and count for none of its bytes.
+  if (areOfOnePool(node.filesystems)) return []
   const holdsImages = layout === 'shared' || disk === 'imagefs'
   const holdsContainers = layout === 'split' ? disk === 'nodefs' : holdsImages
   const snapshots = node.host?.diskUse?.snapshots

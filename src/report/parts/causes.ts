@@ -155,9 +155,14 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
   return ({ severity, cause, findings }: FoundCause): string[] => {
     if (severity !== 'critical' && severity !== 'high') return []
     const places = new Map(
-      findings.flatMap(({ cluster, nodes: { sample } }) =>
-        sample.map(name => [nodeKey(cluster, name), { cluster, name }] as const),
-      ),
+      findings
+        .filter(one => one.severity === 'critical' || one.severity === 'high')
+        .flatMap(({ cluster, nodes: { sample } }) => {
+          const own = sample.map(name => [nodeKey(cluster, name), { cluster, name }] as const)
+          // Nodes with room have the severity only beside those that are short of it.
+          const short = own.filter(([key]) => !hasRoom(byName.get(key)))
+          return short.length > 0 ? short : own
+        }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
     const all = [...places]
@@ -187,6 +192,11 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
 /** Share of a disk from which on what holds it is short of room. */
 const fullShare = 0.7
 
+function hasRoom(node: AuditedNode | undefined): boolean {
+  const fullest = fullestOf(node?.details().ledger?.filesystems ?? [])
+  return fullest !== undefined && fullest.usedBytes < fullShare * fullest.capacityBytes
+}
+
 /** The name, with the use of the fullest disk if that disk has room. */
 function nameWithDiskUse(
   name: string,
@@ -194,7 +204,7 @@ function nameWithDiskUse(
   { words, percent }: Language,
 ) {
   const fullest = fullestOf(node?.details().ledger?.filesystems ?? [])
-  if (!fullest || fullest.usedBytes >= fullShare * fullest.capacityBytes) return name
+  if (!fullest || !hasRoom(node)) return name
   const used = Math.round((100 * fullest.usedBytes) / fullest.capacityBytes)
   return words.causes.diskUsed(name, percent(used))
 }
@@ -231,8 +241,13 @@ export function causeLinks(causes: FoundCause[], language: Language) {
   return (id: string) => links.get(id) ?? null
 }
 
-export const moreCauses = (rest: FoundCause[], language: Language) =>
-  language.words.causes.more(rest.length, tallyTexts(rest, language))
+export function moreCauses(rest: FoundCause[], language: Language): string {
+  const { causes, severityNames } = language.words
+  const [severity, ...others] = new Set(rest.map(one => one.severity))
+  const isOfOne = severity !== undefined && others.length === 0
+  const tallied = isOfOne ? [severityNames[severity]] : tallyTexts(rest, language)
+  return causes.more(rest.length, tallied)
+}
 
 export type CauseView = ReturnType<typeof causeView>
 
@@ -483,7 +498,7 @@ export function whereText(
 }
 
 function sharedKind(cause: Cause) {
-  if (cause.kind === 'setting') return cause.kind
+  if (cause.kind === 'setting' || cause.kind === 'device') return cause.kind
   return cause.kind === 'holder' && cause.place !== null ? 'folder' : 'cause'
 }
 
@@ -554,13 +569,15 @@ function settingText(
   return causes.valueBut(
     field,
     value,
-    others
-      .slice(0, limits.others)
-      .map(({ value, subjects }) =>
-        subjects.length === 1
-          ? causes.other(shown(value), subjectText(subjects[0]!.subject, language))
-          : causes.others(shown(value), subjects.length),
-      ),
+    others.slice(0, limits.others).map(({ value, subjects }) =>
+      subjects.length === 1
+        ? causes.other(shown(value), subjectText(subjects[0]!.subject, language))
+        : causes.others(
+            shown(value),
+            subjects.length,
+            subjects.every(({ subject }) => subject.kind === 'Node'),
+          ),
+    ),
   )
 }
 

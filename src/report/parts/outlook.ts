@@ -9,7 +9,7 @@ import { hourMs, minuteMs, weekMs } from '#base/units.ts'
 import type { Cause } from '#model/finding.ts'
 import type { RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
-import { conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
+import { areOfOnePool, conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -219,6 +219,8 @@ function outlookRow(
     isOrderKnown,
     language,
   )
+  /** Null: no threshold watches the disk, so it evicts no pod. */
+  const evicted = firstEvicted(one, ledger, firstVictim, language)
   return {
     node,
     cluster: node.cluster,
@@ -230,11 +232,12 @@ function outlookRow(
     shortBytes,
     ...stateOf(one, language),
     disk: next === null ? '' : diskText(next, language),
-    imageGc: imageGcText(prediction.imageGC, language),
+    imageGc: areOfOnePool(prediction.filesystems)
+      ? words.next.gcUnknown
+      : imageGcText(prediction.imageGC, language),
     releases: releasesText(node, disk, assumptions, language),
-    victims,
-    /** Null: no threshold watches the disk, so it evicts no pod. */
-    first: firstEvicted(one, ledger, firstVictim, language),
+    victims: evicted?.order ?? victims,
+    first: evicted && { text: evicted.text, note: evicted.note },
     /** The largest holder, and what else is to say. Empty: unknown. */
     fill: [
       ...(holder === null ? fill : [holder]),
@@ -251,7 +254,7 @@ function outlookRow(
 
 /** The pod that is evicted first; the note names the unused images that the kubelet deletes before it. */
 function firstEvicted(
-  { node, next, disk }: NodeOutlook,
+  { node, next, disk, band }: NodeOutlook,
   ledger: DiskLedger | undefined,
   victims: string,
   language: Language,
@@ -271,11 +274,31 @@ function firstEvicted(
   // Under pressure, and in a round that failed, the kubelet has deleted them.
   if (unused === undefined && (hasLongPressure(node) || hasFailedRound(node)))
     return { text: victims, note: '' }
+  const { picture, next: words } = language.words
   // Of inodes, the ledger's bytes say nothing.
   const isOfBytes = disk !== null || next === null
   const amount = unused === undefined || !isOfBytes ? null : amountText(unused, language)
-  return { text: victims, note: language.words.picture.afterImages(amount) }
+  const isEnough =
+    amount !== null &&
+    unused !== undefined &&
+    disk !== null &&
+    disk.threshold !== null &&
+    !isPast(band) &&
+    Number.parseFloat(disk.threshold.minReclaim) === 0 &&
+    unused.lowBytes >= enoughShare * disk.capacityBytes
+  if (isEnough) {
+    const text = picture.imagesFirst(amount)
+    return { text, note: '', order: text }
+  }
+  return {
+    ...{ text: victims, note: picture.afterImages(amount) },
+    /** In place of the pods after the first, what goes before it. */
+    order: words.andThen(picture.unused(amount), [victims]),
+  }
 }
+
+/** Share of a disk: more than anything writes in the seconds between two passes of the eviction manager. */
+const enoughShare = 0.1
 
 /** The kubelet needs minutes to delete many images, and to update the node's image list. */
 const deletionMs = 5 * minuteMs

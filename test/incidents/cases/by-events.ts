@@ -1,6 +1,6 @@
 /** Of these evictions and failures only events and states of containers are left. */
 import type { Incident } from '../incident.ts'
-import { held, imageGc, images, nearMiss, nodeOf, users } from '../short-forms.ts'
+import { held, imageGc, images, nearMiss, nodeOf, setting, users } from '../short-forms.ts'
 import type { Workload } from '../world.ts'
 
 /** An event of a pod that is gone. */
@@ -56,6 +56,29 @@ export const eventIncidents: readonly Incident[] = [
     owner: 'platform',
     steps: ['read-more'],
     words: [/kubeplus-6b4d79dbf8-x2k7d/, /Deployment kubeplus/, /nodefs\.available 10%/],
+  },
+  {
+    name: 'terabyte-that-went-with-its-pod',
+    thread: 'https://github.com/argoproj/argo-workflows/issues/13344',
+    found:
+      'A step of a workflow wrote about a terabyte and packed it as an artifact. Its pod was evicted; the message names the container wait with 24 KiB. The disk is free again.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 1490, usedGib: 61 } },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'argo', owner: 'Workflow allocate' },
+          evicted:
+            'The node was low on resource: ephemeral-storage. Threshold quantity: 159987490816, available: 151602396Ki. Container wait was using 24Ki, request is 0, has larger consumption of ephemeral-storage. ',
+        },
+      ],
+      held: { images: images(3, 0.8, 2.4) },
+    }),
+    cause: [setting('resources.requests.ephemeral-storage')],
+    owner: 'argo/Workflow allocate',
+    steps: ['ask-owner'],
+    words: [/Workflow\s+argo\/allocate/, /1\.3\s+TiB\s+came\s+free/, /into\s+a\s+volume/],
+    never: [/24\.0 KiB/, imageGc],
   },
   {
     name: 'limit-of-watched-files',

@@ -385,4 +385,22 @@ export const apiIncidents: Incident[] = [
     notCauses: ['images-in-use', 'images-unused', 'writable-layers'],
     never: [/larger volume|volumeSize|prune-images|containerLogMax/],
   },
+  {
+    name: 'datasets-of-deleted-images',
+    thread: 'https://github.com/containerd/zfs/issues/30',
+    found:
+      'The ZFS snapshotter leaves datasets of images that were deleted long ago, 86 GiB in all. Nothing mounts them: the API shows only that the space left of both filesystems shrinks.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 32.5, usedGib: 30 } },
+      imageDisk: { gib: 2.625, usedGib: 0.125 },
+      configuration: evictionOf({ 'nodefs.available': '1Gi', 'imagefs.available': '1Gi' }),
+      workloads: users(1),
+      held: { images: images(1, 0.02, 0.1) },
+    }),
+    cause: [{ kind: 'unread' }],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [/parts\s+of\s+one\s+pool/, /ZFS\s+datasets/, /zfs list -o space/],
+    never: [imageGc, /folders/],
+  },
 ]

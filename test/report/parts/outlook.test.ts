@@ -41,6 +41,22 @@ it('says that unused images go before pods where images share the disk', () => {
   )
 })
 
+it('names no pod where the unused images are enough for certain', () => {
+  const enough = (low: number, high = low) => {
+    const node = auditedNode('n1', sharedDisk(82), {
+      ...{ firstVictims: [{ signal: 'imagefs.available', pods, alike: 1 }] },
+      ledger: diskLedger(['images-unused', low * GiB, high * GiB]),
+    })
+    const { first, victims } = outlookView(quietReport([node]), english).rows[0]!
+    return [first!.text, victims].map(text => text.replaceAll('\u00a0', ' '))
+  }
+  const pods = ['cart', 'web'].map((name, rank) => ({ namespace: 'shop', name, rank }))
+  const none = 'no pod: 9.0 GiB of unused images go first, which is enough'
+  expect(enough(9)).toEqual([none, none])
+  expect(enough(7)).toEqual(['shop/cart', '7.0 GiB of unused images, then shop/cart'])
+  expect(enough(7, 9)[0]).toBe('shop/cart')
+})
+
 it('promises no unused images after a round that found none', () => {
   const node = auditedNode('n1', sharedDisk(95))
   const failed = { what: 'image-gc-failed' as const, subject: 'n1', message: '' }

@@ -292,7 +292,7 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
     ...(user !== null && {
       title: titles.memory,
       cause: settingIn('workload', 'resources.requests.memory'),
-      steps: [{ id: 'set-memory' as const, ...user }, ...steps],
+      steps: [{ id: 'set-memory' as const, owner: user.owner, bytes: user.bytes }, ...steps],
     }),
     seen: [
       ...(user

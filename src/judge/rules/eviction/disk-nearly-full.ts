@@ -120,7 +120,7 @@ function waitingText({ waitingPods, podEvents }: NodeContext): string[] {
 }
 
 const withFolders = (step: StepAction, folders: string[]): StepAction =>
-  folders.length > 0 && (step.id === 'look-on-node' || step.id === 'read-on-node')
+  folders.length > 0 && !step.variant && (step.id === 'look-on-node' || step.id === 'read-on-node')
     ? { ...step, mounts: [...folders, ...(step.mounts ?? [])] }
     : step
 

@@ -94,7 +94,7 @@ export const diskPressurePassed = nodeRule({
 type EvictedWriter = NonNullable<ReturnType<typeof evictedWriter>>
 
 function failingOfWriter(
-  { writer, times, capacityBytes, leftBytes }: EvictedWriter,
+  { writer, times, capacityBytes, leftBytes, requestBytes }: EvictedWriter,
   { at, node }: Satisfied<'pods'>,
 ): Failing {
   const { owner, bytes: written } = writer
@@ -112,15 +112,18 @@ function failingOfWriter(
     ...(isUnfit && isWithinWindow(last, at, dayMs) && { severity: 'high' }),
     confidence: 'likely',
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
-    steps: [
-      {
-        id: 'move-to-volume',
-        ...writer,
-        ...((isUnfit || isTriedAgain) && { variant: 'needed' as const }),
-      },
-    ],
+    steps:
+      requestBytes === null
+        ? [
+            {
+              id: 'move-to-volume',
+              ...writer,
+              ...((isUnfit || isTriedAgain) && { variant: 'needed' as const }),
+            },
+          ]
+        : [{ id: 'spread-pods', ...writer }, { id: 'larger-disk' }],
     ...seenFirst(
-      `${who} evicted from ${shorten(node.metadata?.name ?? '', nameLength)}, the last at ${shownTime(last)}: container ${shorten(owner.container, nameLength)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk. ${bytes(leftBytes)} are left now before the next eviction.`,
+      `${who} evicted from ${shorten(node.metadata?.name ?? '', nameLength)}, the last at ${shownTime(last)}: container ${shorten(owner.container, nameLength)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk${requestBytes === null ? '' : `, and requests only ${bytes(requestBytes)}: the scheduler puts others beside it`}. ${bytes(leftBytes)} are left now before the next eviction.`,
       isUnfit
         ? 'If its next pod writes as much here, it is evicted again.'
         : 'The next pod of its owner can write as much.',

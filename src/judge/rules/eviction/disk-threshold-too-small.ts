@@ -38,27 +38,34 @@ export const diskThresholdTooSmall = nodeRule({
     const disks = eviction.thresholds.filter(({ signal }) =>
       /^(nodefs|imagefs|containerfs)\./.test(signal),
     )
-    for (const [signal, thresholds] of Map.groupBy(disks, threshold => threshold.signal)) {
-      const largest = highestThreshold(thresholds)
-      const isKnown = thresholds.every(({ resolved }) => resolved !== null)
+    const small = [...Map.groupBy(disks, threshold => threshold.signal).values()].flatMap(own => {
+      const largest = highestThreshold(own)
+      const isKnown = own.every(({ resolved }) => resolved !== null)
       // The kubelet derives the threshold of containerfs from another one.
-      if (!largest || !isKnown || largest.origin?.source === 'kubelet') continue
-      const isSmall = isSmallShare(largest, eviction.signals[signal]?.capacityBytes)
+      if (!largest || !isKnown || largest.origin?.source === 'kubelet') return []
       const isTinyAmount = isTiny(largest)
-      if (!isTinyAmount && !isSmall) continue
-      const { value, resolved } = largest
-      const defaults = hardDefaults(identity)
-      const usual = isTinyAmount ? (defaults[signal] ?? '10%') : ofLargeDisk
-      const meant = /^([1-9]|[1-4]\d|50)$/.test(value) ? `${value}%` : usual
-      const shown = isOfInodes(largest) ? `${resolved} inodes` : bytes(resolved ?? 0)
+      const { capacityBytes } = eviction.signals[largest.signal] ?? {}
+      if (!isTinyAmount && !isSmallShare(largest, capacityBytes)) return []
+      const shown = isOfInodes(largest)
+        ? `${largest.resolved} inodes`
+        : bytes(largest.resolved ?? 0)
+      return [{ largest, isTinyAmount, shown }]
+    })
+    const defaults = hardDefaults(identity)
+    for (const alike of Map.groupBy(small, one => `${one.isTinyAmount} ${one.shown}`).values()) {
+      const { isTinyAmount, shown } = alike[0]!
+      const meant = alike.map(({ largest: { signal, value } }) => {
+        const usual = isTinyAmount ? (defaults[signal] ?? '10%') : ofLargeDisk
+        return [signal, /^([1-9]|[1-4]\d|50)$/.test(value) ? `${value}%` : usual] as const
+      })
       yield {
         ...(!isTinyAmount && { severity: 'medium', title: titles.small }),
-        consequence: `${signal} acts only below ${shown}: what is written in ${evictionSeconds} s ${isTinyAmount ? 'is more, so the disk is' : 'can be more, so the disk can be'} full before a pod is evicted.`,
-        evidence: [
+        consequence: `${meant.map(([signal]) => signal).join(' and ')} ${alike.length === 1 ? 'acts' : 'act'} only below ${shown}: what is written in ${evictionSeconds} s ${isTinyAmount ? 'is more, so the disk is' : 'can be more, so the disk can be'} full before a pod is evicted.`,
+        evidence: alike.flatMap(({ largest }) => [
           thresholdEvidence(largest, configuration),
-          line('computed', `${signal} is met below`, shown),
-        ],
-        fix: withEntries('evictionHard', configuration, { [signal]: meant }),
+          line('computed', `${largest.signal} is met below`, shown),
+        ]),
+        fix: withEntries('evictionHard', configuration, Object.fromEntries(meant)),
       }
     }
   },

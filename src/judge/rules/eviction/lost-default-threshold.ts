@@ -55,7 +55,7 @@ export const lostDefaultThreshold = nodeRule({
       ...(short && { seen: short.seen, steps: short.steps }),
       ...(isFarFromFull(lost, filesystems) && { severity: 'medium' }),
       cause: kubeletSetting(`evictionHard.${mostUrgent(lost, filesystems)}`),
-      consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${lost.map(([signal]) => consequenceOf(signal, filesystems.layout)).join('; ')}.`,
+      consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${consequencesOf(lost, filesystems.layout)}.`,
       confidence:
         dependsOnLayout && filesystems.layoutCertainty !== 'certain' ? 'likely' : 'certain',
       evidence: [
@@ -97,6 +97,18 @@ function mostUrgent(lost: readonly (readonly [string, string])[], filesystems: F
   return (found ?? lost[0])?.[0]
 }
 
+const consequencesOf = (
+  lost: readonly (readonly [string, string])[],
+  layout: Filesystems['layout'],
+): string =>
+  [...Map.groupBy(lost, ([signal]) => consequenceOf(signal, layout))]
+    .map(([text, alike]) => {
+      const isOfAll = alike.length > 1 && alike.length === lost.length
+      const signals = isOfAll ? 'they' : alike.map(([signal]) => signal).join(' and ')
+      return text.startsWith('can ') ? `${signals} ${text}` : text
+    })
+    .join('; ')
+
 function consequenceOf(signal: string, layout: Filesystems['layout']) {
   // If images have their own disk, the rule unwatched-imagefs states the consequence.
   if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null)
@@ -104,6 +116,6 @@ function consequenceOf(signal: string, layout: Filesystems['layout']) {
   if (signal === 'memory.available')
     return 'without it the kernel kills processes before the kubelet evicts a pod'
   return signal.endsWith('.inodesFree')
-    ? `${signal} can reach 0 without DiskPressure, and files can then not be created`
-    : `${signal} can reach 0 without DiskPressure, and writes then fail`
+    ? 'can reach 0 without DiskPressure, and files can then not be created'
+    : 'can reach 0 without DiskPressure, and writes then fail'
 }

@@ -1,3 +1,4 @@
+import { amountOrNull } from '#base/go/quantity.ts'
 import { dayMs, gibibyte } from '#base/units.ts'
 import { evictionCause, exceededLimit, signalsOfResource } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime, unknownEvents } from '#judge/events/events.ts'
@@ -32,6 +33,7 @@ import {
   placedPod,
   plural,
   seenFirst,
+  settingIn,
   shorten,
   worldCause,
 } from '#judge/rule.ts'
@@ -49,9 +51,14 @@ interface EvictedFact extends EvictionFact {
   isDiskUnread: boolean
   /** Another rule explains the recorded evictions by the disk. */
   isDiskExplained: boolean
+  /** On the disk that pods and images share. Null: unknown, or they have one each. */
+  availableBytes: number | null
   /** Of a disk that one pull takes from image GC to eviction. Null: a larger one, or unknown. */
   narrow: Pick<Reason, 'cause' | 'steps' | 'seen'> | null
 }
+
+/** Share of a disk that images and other pods do not give free beside the evicted one. */
+const mostOfDisk = 0.5
 
 /** Unpacked size of a large image. */
 const pullBytes = 3 * gibibyte
@@ -65,7 +72,7 @@ export const podsEvicted = contextRule({
   titles,
   title: 'Pods were evicted from this node within the last hour',
   why: 'The next pods of the owner may use as much. Controllers and people delete evicted pods: then events of the last hour are all that shows them.',
-  fix: 'Give the containers that the messages name requests and limits that cover what they use. If they used little, look what else uses the resource.',
+  fix: 'Give the pods requests and limits that cover what they use, their volumes included. If they used little, look what else uses the resource.',
   sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit'],
 
   fact: (subject): EvictedFact => {
@@ -78,6 +85,10 @@ export const podsEvicted = contextRule({
       isDiskExplained:
         evictions.recorded.length > 0 &&
         (isPassedExplained(subject) || fullestDiskReason(subject) !== null),
+      availableBytes:
+        subject.filesystems.layout === 'shared'
+          ? (subject.filesystems.nodefs?.availableBytes ?? null)
+          : null,
       narrow: narrowDisk(subject),
     }
   },
@@ -92,7 +103,7 @@ export const podsEvicted = contextRule({
 
 const nothingRead = {
   ...{ short: [], over: [] },
-  ...{ isDiskUnread: false, isDiskExplained: false, narrow: null },
+  ...{ isDiskUnread: false, isDiskExplained: false, availableBytes: null, narrow: null },
 }
 
 function narrowDisk(subject: NodeSubject): EvictedFact['narrow'] {
@@ -127,7 +138,8 @@ const conditionOfResource = (resource: string) => {
 }
 
 function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Failing> {
-  const found = allEvictions(fact.recorded, context).filter(({ pod, message, time }) => {
+  const all = allEvictions(fact.recorded, context)
+  const found = all.filter(({ pod, message, time }) => {
     const { resource } = evictionCause(message)
     if (resource === null || exceededLimit(message)) return false
     // disk-pressure-passed has the pods that are still there.
@@ -144,7 +156,29 @@ function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Faili
   )
   const resourceOf = ({ message }: Eviction) => evictionCause(message).resource
   for (const [resource, own] of Map.groupBy(few.flat(), resourceOf))
-    yield failingOf(resource ?? '', own, fact, context.at)
+    yield failingOf(resource ?? '', own, fact, context.at, releasedBytes(own, all, fact))
+}
+
+/**
+ * What came free since the last of these evictions, if pods of no other owner were evicted for a disk. Null: little, or unknown. Unused images, which
+ * go before it, are less than what was missing.
+ */
+function releasedBytes(
+  own: readonly Eviction[],
+  all: readonly Eviction[],
+  { availableBytes, diskBytes }: EvictedFact,
+): number | null {
+  const evicted = all.filter(({ message }) => {
+    const { resource, isRefused } = evictionCause(message)
+    return isOfDisk(resource) && !isRefused
+  })
+  const { resource, threshold } = evictionCause(own.at(-1)?.message ?? '')
+  const before = amountOrNull(threshold?.available ?? '')
+  const isOfOne = new Set(evicted.map(ownerName)).size === 1
+  if (resource !== 'ephemeral-storage' || !isOfOne || before === null) return null
+  if (availableBytes === null || diskBytes === null) return null
+  const released = availableBytes - before
+  return released >= mostOfDisk * diskBytes ? released : null
 }
 
 function failingOf(
@@ -152,10 +186,11 @@ function failingOf(
   own: readonly Eviction[],
   fact: EvictedFact,
   at: string,
+  released: number | null,
 ): Failing {
   const latest = own.at(-1)!
   const { time, message } = latest
-  const { user, ...reason } = evictionReason(own, fact)
+  const { user, ...reason } = reasonOf(own, fact, released)
   const isUnexplained =
     user === null && reason.cause === undefined && resource === 'ephemeral-storage'
   const { isRefused } = evictionCause(message)
@@ -172,10 +207,32 @@ function failingOf(
     confidence: 'likely',
     ...seenFirst(
       `${placedPod(placeOf(latest))} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.${seen === undefined ? '' : ` On this disk ${seen}`}`,
-      `${fact.over.includes(conditionOfResource(resource)) ? 'It is no longer short. ' : ''}What used it can use as much again.`,
+      `${fact.over.includes(conditionOfResource(resource)) ? `The node is no longer short of ${resource}. ` : ''}What used it can use as much again.`,
     ),
     evidence: own
       .slice(-shown)
       .map(one => line('event', shorten(`pod ${one.namespace}/${one.name}`, 300), one.message)),
+  }
+}
+
+/** If the containers that the messages name used little, what came free with the pod was in others, or in its volumes. */
+function reasonOf(
+  own: readonly Eviction[],
+  fact: EvictedFact,
+  released: number | null,
+): ReturnType<typeof evictionReason> {
+  const reason = evictionReason(own, fact)
+  if (reason.cause !== undefined || released === null) return reason
+  const step = {
+    owner: { kind: 'pod' as const, ...placeOf(own.at(-1)!), volume: null },
+    bytes: released,
+  }
+  return {
+    user: `${bytes(released)} came free since: its volumes, or a container that the message does not name, held about as much`,
+    cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
+    steps: [
+      { id: 'move-to-volume', ...step, variant: 'needed' },
+      { id: 'set-ephemeral-storage', ...step },
+    ],
   }
 }

@@ -148,11 +148,13 @@ function reasonOf({ held, writer, imageGC }: PressureFact, policy: Policy): Part
   if (held?.cause.kind === 'setting') return held
   if (held?.cause.kind === 'holder' && held.cause.freedBy !== 'image-gc')
     return { cause: held.cause, steps: held.steps }
-  if (writer)
+  if (writer) {
+    const { owner, bytes } = writer
     return {
       cause: worldCause('pods-evicted'),
-      steps: [{ id: 'set-ephemeral-storage', ...writer }],
+      steps: [{ id: 'set-ephemeral-storage', owner, bytes }],
     }
+  }
   if (held?.cause.kind !== 'holder') return {}
   const config = imageGC && soundImageGc(imageGC.evictionPercent, policy)
   if (!config || imageGC.highPercent <= config.imageGCHighThresholdPercent) return {}

@@ -6,13 +6,14 @@ import {
   amountOf,
   assumedGrowth,
   entryLine,
+  evictablePods,
   isSettableDisk,
   shownAmount,
   thresholdEvidence,
   whyUnobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
-import { type Failing, kubeletSetting, lines, nodeRule, span } from '#judge/rule.ts'
+import { type Failing, kubeletSetting, lines, nodeRule, type Satisfied, span } from '#judge/rule.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { conditionOf, type EvaluatedThreshold } from '#model/prediction.ts'
 
@@ -41,7 +42,9 @@ export const zeroMinReclaimThrash = nodeRule({
     const unobserved = bare.filter(({ met }) => met === null).map(({ signal }) => signal)
     if (unobserved.length > 0)
       yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
-    const met = bare.filter(threshold => threshold.met === true)
+    const met = bare.filter(
+      threshold => threshold.met === true && canReachThreshold(threshold, subject),
+    )
     if (met.length > 0) yield failing(met, configuration, freesTooLittle(met))
     // Only DiskPressure that outlasts its cause counts here. Lasting pressure is another finding.
     const isOver =
@@ -50,10 +53,7 @@ export const zeroMinReclaimThrash = nodeRule({
         ({ signal, met }) => met !== false && conditionOf(signal) === 'DiskPressure',
       )
     if (!isOver || bare.length === 0) return
-    const periodMs = durationMs(
-      configuration.evictionPressureTransitionPeriod ??
-        configurationDefaults.evictionPressureTransitionPeriod,
-    )
+    const periodMs = transitionMs(configuration)
     if (periodMs === null)
       return yield { unknown: 'configz: evictionPressureTransitionPeriod is no duration' }
     const near: EvaluatedThreshold[] = []
@@ -79,6 +79,32 @@ export const zeroMinReclaimThrash = nodeRule({
     }
   },
 })
+
+/** Times what is missing: with less, evictions end with the last pods, not at the threshold. */
+const muchMore = 2
+
+/** Whether evictions can end above the threshold at all. Else nothing is above it for a next write to meet it again. */
+function canReachThreshold(
+  { signal, margin }: EvaluatedThreshold,
+  { eviction, ledger }: Satisfied<'eviction'>,
+): boolean {
+  const missing = -(margin ?? 0)
+  const ranking = eviction.rankings?.find(one => one.signal === signal)
+  const pods = ranking && evictablePods(ranking.pods, eviction)
+  if (pods?.length === 0) return false
+  if (pods && ledger && signal.endsWith('.available')) {
+    const { unusedImageBytes, deadContainerBytes } = ledger.freeable
+    const amounts = [unusedImageBytes, deadContainerBytes ?? 0, ...pods.map(({ usage }) => usage)]
+    if (amounts.reduce<number>((sum, amount) => sum + (amount ?? Infinity), 0) < muchMore * missing)
+      return false
+  }
+  return true
+}
+
+const transitionMs = ({ evictionPressureTransitionPeriod }: KubeletConfiguration) =>
+  durationMs(
+    evictionPressureTransitionPeriod ?? configurationDefaults.evictionPressureTransitionPeriod,
+  )
 
 function failing(
   thresholds: EvaluatedThreshold[],

@@ -16,6 +16,7 @@ import {
   startsBelowAvailableBytes,
 } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
+import { areOfOnePool } from '#model/prediction.ts'
 
 const titles = {
   assumed: 'The assumed disk alert fires before image garbage collection starts',
@@ -38,8 +39,8 @@ export const alertBeforeImageGc = nodeRule({
   fix: "Set imageGCHighThresholdPercent at or below the alert's percentage, or raise the alert (policy alertPercent says where it stands).",
   sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect'],
 
-  // If image GC is off, image-gc-disabled reports it.
-  appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
+  // If image GC is off, image-gc-disabled reports it. In a pool, its percentages say little.
+  appliesTo: ({ imageGC, filesystems }) => imageGC?.enabled !== false && !areOfOnePool(filesystems),
 
   *judge(subject, policy) {
     const { imageGC, filesystems } = subject

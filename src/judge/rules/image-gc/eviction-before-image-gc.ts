@@ -27,9 +27,11 @@ import {
 } from '#judge/rule.ts'
 import { startsBelowAvailableBytes } from '#model/kubelet/image-gc-trigger.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction.ts'
+import { areOfOnePool, type EvaluatedThreshold } from '#model/prediction.ts'
 
 type ThresholdSubject = Satisfied<'imageGC' | 'eviction'>
+
+const titles = { first: 'Eviction acts before image garbage collection runs' }
 
 export const evictionBeforeImageGc = nodeRule({
   id: 'eviction-before-image-gc',
@@ -38,7 +40,8 @@ export const evictionBeforeImageGc = nodeRule({
   cause: imageGcThresholds,
   needs: ['imageGC', 'eviction'],
   policy: ['alertPercent', 'assumedGrowthPercent'],
-  title: 'Eviction acts before image garbage collection runs',
+  titles,
+  title: 'Eviction can act before image garbage collection runs',
   why: `Image GC looks at the disk every ${gcMinutes} minutes, the eviction manager every ${evictionSeconds} seconds. If the eviction threshold is met first, or within one GC period's growth, the node comes under DiskPressure and refuses new pods. The kubelet then deletes every unused image at once, and evicts pods if that frees too little.`,
   fix: 'Lower imageGCHighThresholdPercent until (101 - high) % of the disk is well above the eviction threshold, and imageGCLowThresholdPercent with it. On EKS Auto Mode neither can be changed; only a larger disk (NodeClass ephemeralStorage) gains time.',
   sources: [
@@ -47,8 +50,9 @@ export const evictionBeforeImageGc = nodeRule({
     'pkg/kubelet/eviction/eviction_manager.go synchronize, reclaimNodeLevelResources',
     'awslabs/amazon-eks-ami#856',
   ],
-  // If image GC is off, image-gc-disabled reports it.
-  appliesTo: subject => isLinux(subject) && subject.imageGC?.enabled !== false,
+  // If image GC is off, image-gc-disabled reports it. In a pool, its percentages say little.
+  appliesTo: subject =>
+    isLinux(subject) && subject.imageGC?.enabled !== false && !areOfOnePool(subject.filesystems),
 
   *judge(subject, policy) {
     const { layout, layoutCertainty } = subject.filesystems
@@ -179,6 +183,7 @@ function failing(
   // Four digits are finer than any written percentage and coarser than float32 rounding.
   const sound = soundImageGc(Number(((resolved / capacity) * 100).toFixed(4)), policy)
   return {
+    ...(margin <= 0 && { title: titles.first }),
     consequence:
       margin <= 0
         ? `Below ${bytes(resolved)} of ${first.signal} the node is under DiskPressure and eviction acts ${acts}; image GC would start only below ${bytes(trigger)}${margin === 0 ? '' : `, ${bytes(-margin)} later`}. Eviction deletes every unused image, then evicts pods if that frees too little.`

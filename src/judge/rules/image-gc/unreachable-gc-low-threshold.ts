@@ -155,13 +155,15 @@ function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecid
       unknown: 'how much image GC can free is not fixed by what is known of the images',
     }
   const going = (deletions ?? []).filter(({ reason }) => reason === 'space')
-  const wanted =
-    bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`
-  const counts = freedText(freedBytes)
+  const wanted = bytesToFree === null ? 'to free space' : `to free ${bytes(bytesToFree)}`
+  const found =
+    going.length === 0
+      ? 'no image'
+      : `${plural(going.length, 'image')} ${freedBytes === null ? '(too little)' : `of ${bytes(freedBytes)}`}`
   yield {
     // Deletions by age come first and might free enough for the round.
     confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
-    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions ? plural(going.length, 'image') : 'how many is not known'}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
+    consequence: `Every ${gcMinutes} min the kubelet has ${wanted}, finds ${deletions ? found : 'too few images'} to delete, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
     evidence: lines(
       line('configz', 'imageGCLowThresholdPercent', subject.imageGC.lowThresholdPercent),
       bytesToFree !== null && bytesLine('computed', 'to free', bytesToFree),
@@ -170,9 +172,4 @@ function* judgeReplay(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecid
       error !== null && line('computed', 'by replay the kubelet reports', error),
     ),
   }
-}
-
-function freedText(freedBytes: number | null) {
-  if (freedBytes === null) return 'less than'
-  return freedBytes === 0 ? 'nothing of' : `only ${bytes(freedBytes)} of`
 }

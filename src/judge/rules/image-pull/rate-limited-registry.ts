@@ -170,7 +170,7 @@ function* pullsAtRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Fail
   yield {
     severity: deleted.length > 0 ? 'medium' : 'info',
     confidence: 'likely',
-    consequence: `A new node in the place of this one pulls ${plural(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${plural(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
+    consequence: `Each new node pulls its images of Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${plural(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
     evidence: [
       line('object', 'images of Docker Hub in pods without imagePullSecrets', names.length),
       ...names.slice(0, shown).map(name => line('object', 'image', name)),

@@ -140,6 +140,19 @@ it.each<[string, NodeExample, string]>([
   ])
 })
 
+it.each<[string, NodeExample, string]>([
+  ['2Gi', example(20, 1), 'spread-pods'],
+  // Less than it was using, but it fits beside no other: nothing else holds the disk.
+  ['2Gi', { ...example(20, 1), thresholds: [hard('nodefs.available', 10, 11)] }, 'move-to-volume'],
+  ['0', example(20, 1), 'move-to-volume'],
+  ['40Gi', example(20, 1), 'move-to-volume'],
+])('a request of %s', (request, given, step) => {
+  const message = `${low}Container app was using 30Gi, request is ${request}, has larger consumption of ephemeral-storage. `
+  const failing = failingOf(diskPressurePassed, { ...given, pods: [evicted(message, 2)] })
+  expect(failing.steps?.[0]?.id).toBe(step)
+  expect(failing.seen?.includes('requests only 2.0 GiB')).toBe(step === 'spread-pods')
+})
+
 it.each([
   ['began with the eviction', 121, 'A pod was evicted that had written much of the disk'],
   ['since an unknown time', undefined, 'A pod was evicted that had written much of the disk'],

@@ -3,7 +3,7 @@ import { gibibyte, mebibyte } from '#base/units.ts'
 import { diskThresholdTooSmall } from '#judge/rules/eviction/disk-threshold-too-small.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { outcomeFor, state } from '#test/rule-outcome.ts'
+import { failingOf, outcomeFor, state } from '#test/rule-outcome.ts'
 
 const written = (signal: Parameters<typeof hard>[0], value: string, resolved: number | null) => ({
   ...hard(signal, 1),
@@ -53,4 +53,14 @@ it.each([
   if (outcome.state !== 'fail') return
   expect(outcome.failing.severity).toBe('medium')
   expect(outcome.failing.fix?.config.evictionHard).toMatchObject({ 'nodefs.available': '5%' })
+})
+
+it('says once what holds for two disks', () => {
+  const thresholds = (['nodefs.available', 'imagefs.available'] as const).map(signal =>
+    written(signal, '10', 10),
+  )
+  expect(failingOf(diskThresholdTooSmall, { thresholds })).toMatchObject({
+    consequence: expect.stringMatching(/^nodefs\.available and imagefs\.available act only/),
+    fix: { config: { evictionHard: { 'nodefs.available': '10%', 'imagefs.available': '10%' } } },
+  })
 })

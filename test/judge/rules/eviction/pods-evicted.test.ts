@@ -15,6 +15,10 @@ const usedBy = (container: string, used: string, resource: string) =>
 const gone = (message: string, name = 'web-5d9c8f7b6c-x2x4z') =>
   event({ reason: 'Evicted', of: `shop/${name}`, message, ago: 20 })
 const disk = { status: { capacity: { 'ephemeral-storage': '20Gi' } } }
+const nodefs = {
+  ...{ capacityBytes: 20 * 2 ** 30, usedPercent: 55 },
+  ...{ inodes: 1e7, inodesFree: 9e6 },
+}
 const full = usedBy('web', '9Gi', 'ephemeral-storage')
 const owned = (name: string, kind: string, labels = {}) => ({
   metadata: {
@@ -64,9 +68,27 @@ describe('pods-evicted', () => {
     [low('pids'), 'list-processes', /for pids/],
     ['The node had condition: [DiskPressure]. ', 'look-on-node', /was refused for/],
   ])('%s: %s', (message, step, seen) => {
-    const failing = failingOf(podsEvicted, { node: disk, events: [gone(message)] })
+    const filesystems = { nodefs: { ...nodefs, availableBytes: 3 * 2 ** 30 } }
+    const failing = failingOf(podsEvicted, { node: disk, filesystems, events: [gone(message)] })
     expect(failing.steps?.[0]?.id).toBe(step)
     expect(failing.seen).toMatch(seen)
+  })
+
+  it.each([
+    ['90Mi', 12, 'move-to-volume', '10.3 GiB came free since'],
+    ['90Mi', 11, 'look-on-node', '90.0 MiB of the disk without its volumes'],
+    // What it wrote itself is known.
+    ['9Gi', 12, 'move-to-volume', 'container web used 9.0 GiB'],
+  ])('a container used %s, and %s GiB are free now: %s', (used, gib, step, seen) => {
+    const filesystems = { nodefs: { ...nodefs, availableBytes: gib * 2 ** 30 } }
+    const events = [gone(usedBy('web', used, 'ephemeral-storage'))]
+    const failing = failingOf(podsEvicted, { node: disk, filesystems, events })
+    expect(failing.steps?.[0]?.id).toBe(step)
+    expect(failing.seen).toContain(seen)
+    const others = [...events, gone(full, 'db-0')]
+    expect(failingOf(podsEvicted, { node: disk, filesystems, events: others }).seen).not.toContain(
+      'came free',
+    )
   })
 
   it.each([
@@ -75,7 +97,9 @@ describe('pods-evicted', () => {
   ])('says that it is over only where the kubelet says so: DiskPressure %s', (status, isOver) => {
     const conditions = { DiskPressure: status }
     const failing = failingOf(podsEvicted, { node: disk, events: [gone(full)], conditions })
-    expect(failing.consequence?.includes('It is no longer short.')).toBe(isOver)
+    expect(failing.consequence?.includes('The node is no longer short of ephemeral-storage.')).toBe(
+      isOver,
+    )
     expect(failing.consequence).toContain('What used it can use as much again.')
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { gibibyte } from '#base/units.ts'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
-import { hard, type NodeExample, unresolved } from '#test/example.ts'
+import { hard, type NodeExample, ranked, unresolved } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state, state as stateOf } from '#test/rule-outcome.ts'
 
@@ -24,6 +24,41 @@ describe('zero-min-reclaim-thrash', () => {
     ['not observed', [{ ...met, ...unresolved }], 'unknown'],
   ] as const)('%s: %s', (_, thresholds, expected) => {
     expect(state(zeroMinReclaimThrash, { thresholds: [...thresholds] })).toBe(expected)
+  })
+})
+
+describe('zero-min-reclaim-thrash, of what evictions can free', () => {
+  const missing = 3
+  const freed = (gib: number | null, more: NodeExample = {}): NodeExample => ({
+    held: { 'images-in-use': 1 },
+    thresholds: [hard('nodefs.available', 10, 10 - missing)],
+    ...more,
+    eviction: {
+      rankings: [
+        {
+          signal: 'nodefs.available',
+          pods: [ranked('web', 0, gib === null ? null : gib * gibibyte), ranked('api', 1, 0)],
+        },
+      ],
+      signals: {
+        'nodefs.available': {
+          ...{ availableBytes: 7 * gibibyte, capacityBytes: 100 * gibibyte, time: null },
+        },
+      },
+      ...more.eviction,
+    },
+  })
+  const protectedPods = ['web', 'api'].map(name => ({
+    ...{ namespace: 'shop', name, reason: 'static' as const },
+  }))
+  it.each<[string, NodeExample, string]>([
+    ['twice what is missing', freed(2 * missing), 'fail'],
+    ['less', freed(2 * missing - 0.1), 'pass'],
+    ['less, and unused images', freed(1, { held: { 'images-unused': 5 } }), 'fail'],
+    ['a pod without statistics', freed(null), 'fail'],
+    ['no pod may be evicted', freed(4, { eviction: { protected: protectedPods } }), 'pass'],
+  ])('%s: %s', (_, node, expected) => {
+    expect(stateOf(zeroMinReclaimThrash, node)).toBe(expected)
   })
 })
 

@@ -157,7 +157,7 @@ it('shows on the first morning the ledger of each node with a finding about its 
   const mail = spaced(read('email.txt').split(words.mail.headings.causes)[0] ?? '')
   expect(
     mail.match(
-      / of \d[\d.,]* [KMG]iB, \d[\d.,]* [KMG]iB free | images in use \d|[KMG]iB images in use /g,
+      / of \d[\d.,]* [KMG]iB, \d[\d.,]* [KMG]iB free | images in use \d|[KMG]iB (?:images in use|volumes of pods) /g,
     ),
   ).toHaveLength(5)
   for (const [name, output] of Object.entries(outputs)) {

@@ -432,12 +432,12 @@ const isUnsizedDisk = ({ id, bytes, unit }: StepAction) =>
   id === 'larger-disk' && bytes === undefined && unit === undefined
 
 /** What the text of a step says beside who, where and how much. */
-function formOf({ id, variant, unit, message, mounts, above, limit, ...action }: StepAction) {
+function formOf({ id, variant, unit, message, above, limit, ...action }: StepAction) {
   const { isShort = false, rollsOut = false } = action
   const isSized = !isUnsizedDisk({ id, unit, ...action })
   return JSON.stringify([
     ...[id, variant, unit, message, above, limit],
-    ...[mounts !== undefined, isShort, rollsOut, isSized],
+    ...[isShort, rollsOut, isSized],
   ])
 }
 
@@ -453,13 +453,14 @@ function actionOf(actions: StepAction[]): StepAction {
   const sites = Map.groupBy(actions, ({ owner, place, source }) =>
     JSON.stringify([withoutPod(owner), place, source]),
   )
-  const { nodes: _, pods: __, lost, mounts, ...own } = withAmounts(actions)
+  const { nodes: _, pods: __, mounts: ___, lost, ...own } = withAmounts(actions)
+  const mounts = cutMounts(actions.flatMap(one => one.mounts ?? []))
   const nodes = actions.every(one => one.nodes) ? actions.flatMap(one => one.nodes!) : []
   const pods = actions.flatMap(one => one.pods ?? [])
   const shared = {
     ...(nodes.length > 0 && { nodes: [...new Set(nodes)].slice(0, sampleSize) }),
     ...(pods.length > 0 && { pods: [...new Set(pods)].slice(0, mostLosses) }),
-    ...(mounts && { mounts: cutMounts(actions.flatMap(one => one.mounts ?? [])) }),
+    ...(mounts.length > 0 && { mounts }),
     ...(lost && { lost: joinedLosses(actions.flatMap(one => one.lost ?? [])) }),
   }
   if (sites.size === 1) return { ...own, ...shared }

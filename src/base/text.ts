@@ -30,6 +30,10 @@ export const firstLines = (lines: readonly string[], most: number, more = 'more'
 export const firstReasons = (reasons: readonly string[], most: number) =>
   firstLines(reasons, most).join('; ')
 
+/** Whoever writes a pod or a volume chooses its paths: other characters could say anything in a report. */
+export const isPlainPath = (path: string) =>
+  /^\/[\w./@:+~-]{0,99}$/.test(path) && !path.includes('//')
+
 /** A DNS subdomain, as the names of most Kubernetes objects are. */
 export const isDnsName = (name: string) =>
   name.length <= 253 &&

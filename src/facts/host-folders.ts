@@ -65,6 +65,12 @@ export function claimOfFolder(path: string): string | null {
 /** A pod that mounts one folder of it does not own the others. */
 export const logFolder = '/var/log'
 
+/** Images of agents that read the logs in that folder, and write there only how far they have read. Source: the DaemonSets of their Helm charts */
+const logAgents =
+  /(?:^|[/_-])(?:alloy|datadog-agent|filebeat|fluent-?bit|fluentd|grafana-agent|logstash|opentelemetry-collector(?:-contrib)?|promtail|vector)(?:[-:@]|$)/
+
+export const isLogAgent = (image: string): boolean => logAgents.test(image)
+
 /**
  * Files and folders of `/var/log` that programs of the host write.
  * Source: `/etc/logrotate.d` and `/etc/rsyslog.conf` of Amazon Linux 2 and 2023, and of Ubuntu 22.04

@@ -412,7 +412,7 @@ export function withLowestImageGc(config: RawObject, all: readonly RawObject[]):
   return { ...config, [high]: lowest[high], [low]: lowest[low] }
 }
 
-/** Adds all changed entries to the running ones, as some places accept only a whole map. Those that wait for room stay out of what does not wait. */
+/** Adds all changed entries to the running ones: some places accept only a whole map. An entry that waits for room is added only to others that wait. */
 function agreeOnMap(field: string, own: readonly Wish[], all: readonly Wishes[]) {
   const agreed = new Map<string, Map<string, unknown>>()
   const changed = new Map(own.map(wish => [wish, changesOf(field, wish)]))

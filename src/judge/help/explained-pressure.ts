@@ -10,7 +10,7 @@ import { watchingThresholds } from './thresholds.ts'
 /** A holder explains a pressure that is over if it has these shares of the disk, and of all that pods hold. */
 const least = { ofDisk: 0.1, ofPods: 0.5 }
 
-/** What an evicted pod had written explains it from `ofDisk` on, or from `ofLeft` of what is left before eviction; never below `atLeast` of the disk. */
+/** An evicted pod explains the pressure if it had written `ofDisk` of the disk, or `ofLeft` of what is left before eviction, and at least `atLeast` of the disk. */
 const leastWritten = { ofDisk: 0.25, ofLeft: 0.5, atLeast: 0.05 }
 
 const ofPods: ReadonlySet<DiskHolder> = new Set([

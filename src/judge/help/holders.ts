@@ -1,5 +1,6 @@
 /** The steps against what holds a disk. */
 
+import { isPlainPath } from '#base/text.ts'
 import { gibibyte, hourMs } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
@@ -270,7 +271,7 @@ function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefin
 /** Share of a layer that a claim holds at most where its pod writes beside it. */
 const leastOfLayer = 0.01
 
-/** Where the container mounts a claim that it can write, and that has nearly nothing of what its layer has. */
+/** The mount path of a claim that the container can write, and that is nearly empty beside its layer. */
 function emptyClaimOf(
   { holder, owner, amount: { low, unit } }: HolderCause,
   { pods, summary }: HolderSubject,
@@ -290,7 +291,7 @@ function emptyClaimOf(
     .flatMap(({ name = '', mountPath, readOnly }) =>
       empty.includes(name) && readOnly !== true ? (mountPath ?? []) : [],
     )
-  return path?.startsWith('/') ? shorten(path, nameLength) : undefined
+  return path !== undefined && isPlainPath(path) ? path : undefined
 }
 
 /** Steps that end by the kubelet's eviction of the pod. */

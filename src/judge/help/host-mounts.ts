@@ -1,5 +1,6 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
-import { sharedFolders } from '#facts/host-folders.ts'
+import { isPlainPath } from '#base/text.ts'
+import { isLogAgent, logFolder, sharedFolders } from '#facts/host-folders.ts'
 import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
@@ -17,13 +18,9 @@ const shown = 3
 /** Behind the last, if there are more. */
 const cutMark = '…'
 
-/** They read the logs below /var/log, and write there only how far they have read. */
-const logAgents =
-  /(?:^|[/_-])(?:alloy|datadog-agent|filebeat|fluent-?bit|fluentd|grafana-agent|logstash|opentelemetry-collector(?:-contrib)?|promtail|vector)(?:[-:@]|$)/
-
 const isReadByAgent = (place: string, { spec }: KubernetesPod) =>
-  /^\/var\/log(?:\/|$)/.test(place) &&
-  (spec?.containers ?? []).some(({ image = '' }) => logAgents.test(image))
+  `${place}/`.startsWith(`${logFolder}/`) &&
+  (spec?.containers ?? []).some(({ image = '' }) => isLogAgent(image))
 
 type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems' | 'localVolumes'>>
 
@@ -58,11 +55,8 @@ function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting):
   }
 }
 
-/** The author of a pod chooses its hostPath: other characters could say anything in a report. */
 const shownPlace = ({ place, isFolder }: Mount) =>
-  isFolder && (!/^\/[\w./@:+~-]{0,99}$/.test(place) || place.includes('//'))
-    ? 'a path that is not shown'
-    : place
+  isFolder && !isPlainPath(place) ? 'a path that is not shown' : place
 
 /** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three, and a mark if there are more. */
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
@@ -93,7 +87,7 @@ export const mountAround = ({ pods }: Pick<NodeSubject, 'pods'>, place: string):
   (pods ?? [])
     .flatMap(({ spec }) => spec?.volumes ?? [])
     .flatMap(({ hostPath }) => hostPath?.path ?? [])
-    .filter(path => isBelow(place, path))
+    .filter(path => isPlainPath(path) && isBelow(place, path))
     .reduce((widest, path) => (path.length < widest.length ? trimmed(path) : widest), place)
 
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)

@@ -493,7 +493,7 @@ export interface NodeInput {
   errors: readonly ReadError[]
 }
 
-/** Folders of nodes that are PersistentVolumes (local or hostPath) in use, by their claim as `namespace/name`. */
+/** Folders of nodes that are PersistentVolumes (local or hostPath) in use, by their claim as `namespace/name`, without a slash at the end. */
 export type LocalVolumes = ReadonlyMap<string, string>
 
 /*

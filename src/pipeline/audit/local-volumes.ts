@@ -1,6 +1,7 @@
 /** PersistentVolumes that are folders of nodes. They come after the nodes: those with such claims wait for them. */
 import type { Keep } from '#base/keep.ts'
-import { claimOfFolder, isLocalVolumeRoot } from '#facts/host-folders.ts'
+import { isPlainPath } from '#base/text.ts'
+import { claimOfFolder, isLocalVolumeRoot, sharedFolders } from '#facts/host-folders.ts'
 import type {
   KubernetesPod,
   NodeInput,
@@ -20,8 +21,10 @@ export function openLocalVolumes(keep: Keep) {
       for (const { spec, status } of items as PersistentVolume[]) {
         const path = (spec?.local ?? spec?.hostPath)?.path
         const { namespace, name } = spec?.claimRef ?? {}
-        if (path && namespace && name && (status?.phase ?? 'Bound') === 'Bound')
-          volumes.set(`${namespace}/${name}`, path)
+        const folder = path?.replace(/(?<=.)\/+$/, '') ?? ''
+        const isOwn = isPlainPath(folder) && !sharedFolders.has(folder)
+        if (isOwn && namespace && name && (status?.phase ?? 'Bound') === 'Bound')
+          volumes.set(`${namespace}/${name}`, folder)
       }
     },
     /** The node with those of its cluster, if they were read. */

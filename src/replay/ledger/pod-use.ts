@@ -313,37 +313,41 @@ const workloadOf = ({ namespace, workload, pod }: PodHolder) => `${namespace}/${
 const mostClaims = 3
 
 /**
- * The PersistentVolumes in a folder, or around it: those of this node's pods, else those in use. A folder in which a provisioner keeps its volumes
- * counts if the PersistentVolumes were not read. `owner` null: pods of several workloads, or none. Null: no PersistentVolume is known there.
+ * The PersistentVolumes in a folder, or around it, with the claims of this node's pods. Claims that no pod has here are not named: another node may
+ * have a volume of the same path. A folder in which a provisioner keeps its volumes counts if the PersistentVolumes were not read. `owner` null:
+ * pods of several workloads, or none. Null: no PersistentVolume is known there.
  */
 export function localVolumesAt(
   { pods, localVolumes }: Pick<NodeInput, 'pods' | 'localVolumes'>,
   folder: string,
 ): { owner: PodHolder | null; claims: string[] } | null {
-  const isThere = (claim: string) => {
-    const path = localVolumes?.get(claim)?.replace(/(?<!\/)\/+$/, '')
-    return path === undefined
-      ? !localVolumes && claimOfFolder(folder) === claim
-      : path === folder ||
-          isInside(folder, path) ||
-          (isInside(path, folder) && !sharedFolders.has(folder))
+  const isThere = (path: string) =>
+    path === folder ||
+    isInside(folder, path) ||
+    (isInside(path, folder) && !sharedFolders.has(folder))
+  const isOf = (claim: string) => {
+    const path = localVolumes?.get(claim)
+    return path === undefined ? !localVolumes && claimOfFolder(folder) === claim : isThere(path)
   }
   const owners: PodHolder[] = []
   const mounted = new Set<string>()
   for (const pod of pods ?? [])
     for (const { name = '', persistentVolumeClaim } of pod.spec?.volumes ?? []) {
       const claim = `${pod.metadata?.namespace}/${persistentVolumeClaim?.claimName}`
-      if (!persistentVolumeClaim || !isThere(claim)) continue
+      if (!persistentVolumeClaim || !isOf(claim)) continue
       owners.push(podOwner(pod, name))
       mounted.add(claim)
     }
-  const unmounted = [...(localVolumes?.keys() ?? [])].filter(isThere)
-  const claims = (mounted.size > 0 ? [...mounted] : unmounted).toSorted(byText)
   // A node may write any name of a claim into that of a folder: only its pods show that it is theirs.
-  const isByName = !localVolumes && (isLocalVolumeRoot(folder) || claimOfFolder(folder) !== null)
-  if (claims.length === 0 && !isByName) return null
+  const isKnown =
+    mounted.size > 0 ||
+    (localVolumes
+      ? localVolumes.values().some(isThere)
+      : isLocalVolumeRoot(folder) || claimOfFolder(folder) !== null)
+  if (!isKnown) return null
   const isOne = new Set(owners.map(workloadOf)).size === 1
-  return { owner: isOne ? owners[0]! : null, claims: claims.slice(0, mostClaims) }
+  const claims = [...mounted].toSorted(byText).slice(0, mostClaims)
+  return { owner: isOne ? owners[0]! : null, claims }
 }
 
 const coversFolder = (path: string, folder: string) =>

@@ -1,4 +1,4 @@
-import { by } from '#base/text.ts'
+import { by, isPlainPath } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { claimName, scarceClaims } from '#judge/help/claims.ts'
 import {
@@ -89,7 +89,7 @@ function lookIn(pod: KubernetesPod, volume: string): StepAction[] {
   const looping = new Set(statuses.filter(isLooping).map(({ name }) => name))
   const looks = (pod.spec?.containers ?? []).flatMap(({ name = '', volumeMounts }) => {
     const place = volumeMounts?.find(mount => mount.name === volume)?.mountPath
-    if (!place?.startsWith('/') || !(running.has(name) || looping.has(name))) return []
+    if (!place || !isPlainPath(place) || !(running.has(name) || looping.has(name))) return []
     return [{ id: 'look-in-volume' as const, owner: containerOwner(pod, name), place }]
   })
   return looks.toSorted(by(({ owner }) => Number(!running.has(owner.container)))).slice(0, 1)

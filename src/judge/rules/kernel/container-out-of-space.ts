@@ -1,3 +1,4 @@
+import { isPlainPath } from '#base/text.ts'
 import {
   isKeyQuotaError,
   isNoSpace,
@@ -139,7 +140,8 @@ function targetOfVolume(pod: KubernetesPod, source: VolumeSource): Target | null
   if (emptyDir?.medium === 'Memory')
     return { disk: null, volume, step: memoryVolumeStep(pod, source) }
   if (emptyDir) return { disk: 'nodefs', volume }
-  return hostPath?.path ? { disk: 'nodefs', volume, place: hostPath.path } : null
+  if (!hostPath?.path) return null
+  return { disk: 'nodefs', volume, ...(isPlainPath(hostPath.path) && { place: hostPath.path }) }
 }
 
 /** Whether the folder stands in the message, not as a part of another path. */
@@ -187,24 +189,18 @@ function reasonOf(
       title: titles.full,
       seen: `${what} ${disk}, which has ${bytes(free ?? 0)} free.`,
     }
-  const look: StepAction = {
-    id: 'look-on-node',
-    ...(place !== undefined && { place: shorten(place, nameLength) }),
-  }
+  const look: StepAction = { id: 'look-on-node', ...(place !== undefined && { place }) }
   const elsewhere = place === undefined ? null : unmeasuredReason(subject, place)
   if (elsewhere)
     return {
       ...elsewhere.reason,
-      steps: [
-        ...elsewhere.reason.steps,
-        { ...look, place: shorten(mountAround(subject, place ?? ''), nameLength) },
-      ],
+      steps: [...elsewhere.reason.steps, { ...look, place: mountAround(subject, place ?? '') }],
       confidence: 'likely' as const,
-      seen: `${where} on the node at ${shorten(place ?? '', nameLength)}. It may be on a disk that was not measured.`,
+      seen: `${where} on the node at ${place}. It may be on a disk that was not measured.`,
     }
   return {
     cause: worldCause('no-space-elsewhere', place ?? disk),
     steps: [look],
-    seen: `${what} ${place === undefined ? disk : `the node at ${shorten(place, nameLength)}`}${free === null ? '' : `; ${disk} has ${bytes(free)} free now: it was full then, or the path is on another disk`}.`,
+    seen: `${what} ${place === undefined ? disk : `the node at ${place}`}${free === null ? '' : `; ${disk} has ${bytes(free)} free now: it was full then, or the path is on another disk`}.`,
   }
 }

@@ -55,7 +55,7 @@ const localVolumeRoot =
 
 export const isLocalVolumeRoot = (path: string): boolean => localVolumeRoot.test(path)
 
-/** The claim that local-path-provisioner writes into the name of its folder. Null: the folder has another name. Source: rancher/local-path-provisioner provisioner.go pathPattern */
+/** The claim that local-path-provisioner writes into the name of its folder. Null: the folder has another name. Source: rancher/local-path-provisioner provisioner.go folderName */
 export function claimOfFolder(path: string): string | null {
   const [, namespace, name] =
     /\/pvc-[0-9a-f-]{36}_([a-z0-9-]+)_([a-z0-9.-]+)(?:\/|$)/.exec(path) ?? []

@@ -621,6 +621,7 @@ export type StepVariant =
   | 'deleted'
   | 'hung'
   | 'memory'
+  | 'datasets'
   | 'pool'
   | 'policy'
   | 'nvme'

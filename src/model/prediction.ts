@@ -127,7 +127,7 @@ const poolTolerance = { available: 1e-4, size: 0.01 }
 
 /**
  * Whether nodefs and imagefs are parts of one pool, as datasets of ZFS are: they have the same space left at different sizes. The size of each is
- * what it holds and what the pool has left, so it shrinks as others write, and its used share says little.
+ * what it holds and what the pool has left, so it shrinks as others write, and its used share says little. Source: openzfs zfs_vfsops.c zfs_statvfs
  */
 export function areOfOnePool({ nodefs, imagefs, layout }: Filesystems): boolean {
   const [size, ofImages] = [nodefs?.capacityBytes ?? 0, imagefs?.capacityBytes ?? 0]

@@ -125,7 +125,11 @@ export const isUnfinishedStart = (message: string): boolean =>
     runtimeErrorIn(message),
   )
 
-/** A call to the runtime that ran into its deadline. One that waits for a pull or the network ends with the runtime's own text. */
+/**
+ * A call to the runtime that ran into its deadline. One that waits for a pull or the network ends with the runtime's own text.
+ *
+ * Source: pkg/kubelet/kuberuntime/kuberuntime_manager.go SyncPod; pkg/kubelet/kubelet.go SyncTerminatingPod
+ */
 export const isRuntimeTimeout = (message: string): boolean =>
   /^(?:Failed (?:to )?create pod sandbox: rpc error: |error killing pod: .{0,200}?)code = DeadlineExceeded desc = context deadline exceeded/.test(
     message,

@@ -27,5 +27,11 @@ const ofOthers: Unpacking = { least: leastUnpacking, most: mostUnpacking, keepsP
 export const unpackingOf = (runtimeVersion: string | undefined): Unpacking =>
   isCrio(runtimeVersion) ? ofCrio : ofOthers
 
+/** Its unit of systemd. Sources: cri-o contrib/systemd/crio.service, moby contrib/init/systemd/docker.service, containerd containerd.service */
+export function runtimeUnit(runtimeVersion: string | undefined): 'containerd' | 'crio' | 'docker' {
+  if (isCrio(runtimeVersion)) return 'crio'
+  return runtimeVersion?.startsWith('docker:') === true ? 'docker' : 'containerd'
+}
+
 export const isCrio = (runtimeVersion: string | undefined): boolean =>
   runtimeVersion?.startsWith('cri-o://') === true

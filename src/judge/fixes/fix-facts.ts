@@ -427,11 +427,17 @@ function agreeOnMap(field: string, own: readonly Wish[], all: readonly Wishes[])
   }
   const keysOf = ({ wishes }: Wishes) =>
     wishes.flatMap(wish => (changed.get(wish) ?? []).map(([key]) => key))
-  const late = all.filter(waitsForRoom)
+  const late = all.filter(found => waitsForRoom(found) && keysOf(found).length > 0)
+  const early = all.filter(found => !late.includes(found))
+  const soon = new Set(early.flatMap(keysOf))
+  const waitingFor = (found: Wishes) =>
+    late
+      .filter(one => sharesNode(found, one))
+      .flatMap(keysOf)
+      .filter(key => !soon.has(key))
   for (const found of all) {
-    const others = late.includes(found) ? [] : late.filter(one => sharesNode(found, one))
-    const itsOwn = keysOf(found)
-    const waiting = others.flatMap(keysOf).filter(key => !itsOwn.includes(key))
+    if (!found.wishes.some(wish => changed.has(wish))) continue
+    const waiting = late.includes(found) ? [] : waitingFor(found)
     for (const wish of found.wishes) {
       if (!changed.has(wish)) continue
       const entries = [...(agreed.get(instanceTypeFor(field, wish)) ?? [])]

@@ -156,7 +156,7 @@ function withSource(action: StepAction, disk: DiskSource | null): StepAction {
     ...action,
     source,
     ...(isPolicy && { variant: 'policy' as const }),
-    ...((mapping || isPolicy) && action.id !== 'declare-size' && { rollsOut: true }),
+    ...((mapping || isPolicy) && { rollsOut: true }),
   }
 }
 
@@ -337,6 +337,7 @@ function distributionTools(name: 'k3s' | 'rke2'): [RegExp, string][] {
     [/sudo ctr\b/g, `sudo ${ctr}`],
     [/sudo containerd config dump/g, `sudo cat ${folder}/agent/etc/containerd/config.toml`],
     [/-u kubelet\b/g, `-u ${server} -u ${name}-agent`],
+    [/journalctl -u containerd -n/g, `tail ${folder}/agent/containerd/containerd.log -n`],
     [
       /systemctl restart \S+/g,
       `systemctl restart ${name}-agent || sudo systemctl restart ${server}`,
@@ -589,10 +590,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === null) return []
   if (node.shell === 'container')
     return [sessionCommand({ ...node, shell: 'session' }, 'reads', adminContainerCommand(action))]
-  if (action.variant === 'pool')
-    return [
-      sessionCommand(node, 'reads', 'sudo zfs list -o space -r || sudo btrfs filesystem df /'),
-    ]
+  if (action.variant === 'datasets') return readInShell('sudo zfs list -o space')({ action, node })
   if (node.shell === 'talos' && action.unit === undefined) return [talosSizes(node, action.place)]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (
@@ -663,6 +661,12 @@ const readOnNode =
   ({ action, node }) => [
     sessionCommand(node, 'reads', typeof text === 'string' ? text : text(action)),
   ]
+/** What the API shows is no substitute: without a shell there is no command. */
+const readInShell =
+  (text: string) =>
+  (on: Pick<OnNode, 'action' | 'node'>): Command[] =>
+    on.node.shell === 'talos' ? [] : [sessionCommand(on.node, 'reads', text)]
+
 /** Source: docs.siderolabs.com talosctl logs */
 const looksAtJournal: Lines = ({ node, action }) => {
   const { shell, distribution, name } = node
@@ -761,7 +765,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
         : 'sudo logrotate -d /etc/logrotate.conf'
     }),
   ),
-  // The nodes that run keep their disk.
+  // Without Karpenter, nodes that run keep their disk.
   'declare-size': all('resize', on => [declaredDisk(on)], 'nothing'),
   'delete-place': all('free', sizesOn),
   'delete-pod': part('free', deletePods, 'pods'),
@@ -911,9 +915,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     }),
   ),
   'read-on-node': readMoreStep(readsAgain),
+  // ctr takes overlayfs, whatever snapshotter the configuration of containerd names.
   'read-snapshots': readMoreStep(
-    readOnNode(
-      'sudo crictl imagefsinfo; sudo ctr -n k8s.io snapshots usage; sudo zfs list -o space',
+    readInShell(
+      'sudo crictl imagefsinfo; for s in overlayfs btrfs zfs; do sudo ctr -n k8s.io snapshots --snapshotter $s usage; done; sudo zfs list -o space',
     ),
   ),
   'read-pods': readMoreStep(showsPods),

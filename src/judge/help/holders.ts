@@ -246,7 +246,7 @@ function pooledReason({ filesystems, summary }: HolderSubject): Reason | null {
       : ''
   return {
     cause: { kind: 'unread', source: diskUse, reason: 'unsupported' },
-    steps: [{ id: 'look-on-node', variant: 'pool' }],
+    steps: [{ id: 'look-on-node', variant: 'datasets' }],
     seen: `nodefs and imagefs have the same ${bytes(nodefs.availableBytes ?? 0)} left: they are likely parts of one pool, and what its other parts hold (snapshots of images, for example) makes both smaller.${images}`,
   }
 }
@@ -788,13 +788,25 @@ export function heldDisks({
   node,
   pods,
   summary,
+  filesystems,
   localVolumes,
   eviction,
   unusedImages,
 }: NodeSubject): HeldDisks {
   if (!ledger) return {}
   const subject = {
-    ...{ ledger, identity, imageGC, host, node, pods, summary, eviction, unusedImages },
+    ...{
+      ledger,
+      identity,
+      imageGC,
+      host,
+      node,
+      pods,
+      summary,
+      filesystems,
+      eviction,
+      unusedImages,
+    },
     ...(localVolumes && { localVolumes }),
   }
   return Object.fromEntries(

@@ -62,7 +62,8 @@ const shownPlace = ({ place, isFolder }: Mount) =>
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
   const found = [...writableParts(subject)].filter(isShown)
   // A folder of a shown one shows nothing more.
-  const outermost = found.filter(({ place }) => !found.some(one => isBelow(place, one.place)))
+  const folders = new Set(found.flatMap(({ place }) => ownFolder(place) ?? []))
+  const outermost = found.filter(({ place }) => foldersAround(place).isDisjointFrom(folders))
   const mounts = outermost.map(mount => `${shownPlace(mount)} (${mount.workload})`)
   return cutMounts(mounts)
 }
@@ -76,19 +77,26 @@ export function cutMounts(mounts: Iterable<string>): string[] {
 
 const trimmed = (path: string) => path.replace(/\/+$/, '')
 
-const isBelow = (place: string, folder: string) =>
-  trimmed(folder) !== '' &&
-  !sharedFolders.has(trimmed(folder)) &&
-  place.startsWith(`${trimmed(folder)}/`) &&
-  trimmed(place) !== trimmed(folder)
+/** Null: a folder in which others have theirs. */
+function ownFolder(path: string): string | null {
+  const folder = trimmed(path)
+  return folder === '' || sharedFolders.has(folder) ? null : folder
+}
+
+function foldersAround(path: string): Set<string> {
+  const folder = trimmed(path)
+  const ends = [...folder.matchAll(/\//g)].map(({ index }) => index)
+  return new Set(ends.map(end => folder.slice(0, end)))
+}
 
 /** The widest folder that a pod of the node mounts around this one: who manages a disk mounts more of it than who uses it. */
 export const mountAround = ({ pods }: Pick<NodeSubject, 'pods'>, place: string): string =>
   (pods ?? [])
     .flatMap(({ spec }) => spec?.volumes ?? [])
     .flatMap(({ hostPath }) => hostPath?.path ?? [])
-    .filter(path => isPlainPath(path) && isBelow(place, path))
-    .reduce((widest, path) => (path.length < widest.length ? trimmed(path) : widest), place)
+    .flatMap(path => (isPlainPath(path) ? (ownFolder(path) ?? []) : []))
+    .filter(folder => foldersAround(place).has(folder))
+    .reduce((widest, folder) => (folder.length < widest.length ? folder : widest), place)
 
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 

@@ -7,6 +7,7 @@ import {
   notReadyKind,
   signalsOfResource,
 } from '#facts/kubelet/event-messages.ts'
+import { runtimeUnit } from '#facts/kubelet/unpacking.ts'
 import { shownTime } from '#judge/events/events.ts'
 import {
   allEvictions,
@@ -198,20 +199,21 @@ export function notReadyReason({ node, at }: Pick<NodeSubject, 'node' | 'at'>) {
   const kind = notReadyKind(message)
   const isSettled = Date.parse(at) - Date.parse(lastTransitionTime) >= settledMs
   if (message === '' || kind === 'shutdown' || !isSettled) return null
-  const isOfDocker = nodeInfo?.containerRuntimeVersion?.startsWith('docker') === true
   return {
     cause: worldCause('agent-reports', kind),
-    steps: stepsOf(kind, isOfDocker ? 'docker' : 'containerd'),
+    steps: stepsOf(kind, runtimeUnit(nodeInfo?.containerRuntimeVersion)),
     seen: `NotReady since ${shownTime(lastTransitionTime)}: ${reason}: ${shorten(message, 300)}.`,
   }
 }
 
+/** @param runtime its unit of systemd */
+export const hungRuntimeSteps = (runtime: string): StepAction[] => [
+  { id: 'read-journal', place: runtime },
+  { id: 'restart-daemon', place: runtime, variant: 'hung' },
+]
+
 function stepsOf(kind: NotReadyKind, runtime: string): StepAction[] {
-  if (kind === 'runtime')
-    return [
-      { id: 'read-journal', place: runtime },
-      { id: 'restart-daemon', place: runtime, variant: 'hung' },
-    ]
+  if (kind === 'runtime') return hungRuntimeSteps(runtime)
   return kind === 'network'
     ? [{ id: 'read-pods' }, { id: 'read-journal' }]
     : [{ id: 'read-journal' }, { id: 'replace-node' }]

@@ -235,9 +235,9 @@ export class ClusterFacts implements ClusterContext {
       for (const pod of items as KubernetesPod[])
         if (pod.status?.phase === 'Pending' && !pod.spec?.nodeName) this.#waitingPods.push(pod)
     } else if (resource === 'persistentvolumes') {
-      for (const { metadata, spec } of items as PersistentVolume[]) {
-        this.#volumeDrivers.set(metadata?.name ?? '', spec?.csi?.driver ?? '')
-      }
+      for (const { metadata, spec } of items as PersistentVolume[])
+        if (metadata?.name && spec?.csi?.driver)
+          this.#volumeDrivers.set(metadata.name, spec.csi.driver)
     } else if (resource === 'instances.ec2.amazonaws.com') {
       for (const { InstanceId, PrivateDnsName } of items as ReadObjects[typeof resource][])
         if (InstanceId && PrivateDnsName) this.#dnsNames.set(InstanceId, PrivateDnsName)
@@ -285,7 +285,7 @@ export class ClusterFacts implements ClusterContext {
       events: this.#hasEvents ? this.#eventsOf(node) : null,
       podEvents: pod => this.#eventsOf(pod),
       ownerOfName: (namespace, pod) => this.owners.find(namespace, pod),
-      volumeDriver: volume => this.#volumeDrivers.get(volume) || null,
+      volumeDriver: volume => this.#volumeDrivers.get(volume) ?? null,
       waitingPods: this.#waitingPods,
       objects: resource => this.objects(resource),
       why: what => this.why(what),

@@ -42,8 +42,15 @@ export function openLocalVolumes(keep: Keep) {
   }
 }
 
-/** Whether a pod has a claim that is no disk of its own by its size, or a measured folder looks like one. */
+/** Share of a disk from which on somebody asks what holds it. */
+const leastUsed = 0.6
+
+/** Whether a measured folder looks like a volume, or a claim of a node in trouble is no disk of its own by its size. */
 function mayHaveLocalVolumes({ pods, summary, host }: NodeInput): boolean {
+  const isFilling = [summary?.node?.fs, summary?.node?.runtime?.imageFs].some(
+    ({ capacityBytes = 0, availableBytes = 0, inodes = 0, inodesFree = 0 } = {}) =>
+      availableBytes < (1 - leastUsed) * capacityBytes || inodesFree < (1 - leastUsed) * inodes,
+  )
   const nodeBytes = summary?.node?.fs?.capacityBytes
   const ofOwnDisk = new Set(
     summary?.pods?.flatMap(({ podRef, volume = [] }) =>
@@ -52,13 +59,15 @@ function mayHaveLocalVolumes({ pods, summary, host }: NodeInput): boolean {
       ),
     ),
   )
+  const isInTrouble =
+    !summary || isFilling || pods?.some(({ status }) => status?.reason === 'Evicted')
   const isLocal = ({ metadata, spec }: KubernetesPod) =>
     spec?.volumes?.some(
       ({ persistentVolumeClaim: claim }) =>
         claim && !ofOwnDisk.has(`${metadata?.namespace}/${claim.claimName}`),
     )
   return (
-    pods?.some(isLocal) === true ||
+    (isInTrouble && pods?.some(isLocal) === true) ||
     host?.diskUse?.folders?.some(
       ({ path = '' }) => isLocalVolumeRoot(path) || claimOfFolder(path) !== null,
     ) === true

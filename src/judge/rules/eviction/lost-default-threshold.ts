@@ -105,14 +105,19 @@ const consequencesOf = (
     .map(([text, alike]) => {
       const isOfAll = alike.length > 1 && alike.length === lost.length
       const signals = isOfAll ? 'they' : alike.map(([signal]) => signal).join(' and ')
-      return text.startsWith('can ') ? `${signals} ${text}` : text
+      return isOwnSentence(alike[0]![0], layout) ? text : `${signals} ${text}`
     })
     .join('; ')
 
+/** If images have their own disk, the rule unwatched-imagefs states the consequence. */
+const isOfOtherRule = (signal: string, layout: Filesystems['layout']) =>
+  signal === 'imagefs.available' && layout !== 'shared' && layout !== null
+
+const isOwnSentence = (signal: string, layout: Filesystems['layout']) =>
+  signal === 'memory.available' || isOfOtherRule(signal, layout)
+
 function consequenceOf(signal: string, layout: Filesystems['layout']) {
-  // If images have their own disk, the rule unwatched-imagefs states the consequence.
-  if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null)
-    return 'imagefs.available: see unwatched-imagefs'
+  if (isOfOtherRule(signal, layout)) return 'imagefs.available: see unwatched-imagefs'
   if (signal === 'memory.available')
     return 'without it the kernel kills processes before the kubelet evicts a pod'
   return signal.endsWith('.inodesFree')

@@ -1,5 +1,6 @@
 import { isRuntimeTimeout, isUnfinishedStart } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
+import { runtimeUnit } from '#facts/kubelet/unpacking.ts'
 import {
   agoMs,
   eventTimes,
@@ -9,6 +10,7 @@ import {
 } from '#judge/events/events.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import { hasRoom } from '#judge/help/space-errors.ts'
+import { hungRuntimeSteps } from '#judge/help/unreplayed.ts'
 import {
   contextRule,
   type Failing,
@@ -113,8 +115,7 @@ const endlessPods = ({ pods, at }: WithPods) =>
     .toSorted((a, b) => b.ms - a.ms)
 
 const runtimeOf = ({ node }: NodeSubject) =>
-  /^[a-z-]{1,20}(?=:)/.exec(node?.status?.nodeInfo?.containerRuntimeVersion ?? '')?.[0] ??
-  'containerd'
+  runtimeUnit(node?.status?.nodeInfo?.containerRuntimeVersion)
 
 function roomOf({ filesystems: { nodefs, imagefs }, eviction }: WithPods) {
   const pids = eviction?.signals['pid.available']
@@ -156,10 +157,7 @@ function unansweredFailing(
   return {
     title: titles.unanswered,
     confidence: 'likely',
-    steps: [
-      { id: 'read-journal', place: runtime },
-      { id: 'restart-daemon', place: runtime, variant: 'hung' },
-    ],
+    steps: hungRuntimeSteps(runtime),
     ...seenFirst(
       [
         `${runtime} did not answer in time${since}: ${plural(sandboxes, 'start')} and ${plural(kills, 'end')} of ${pods.size} pods failed.`,

@@ -172,4 +172,12 @@ describe('thresholds of several findings', () => {
     const own = { ...inodes, 'imagefs.available': '5%' }
     expect(hardOf(finding(['a'], own))).toEqual({ ...hard, ...own })
   })
+
+  it('wait for nothing that another finding sets now', () => {
+    const now = finding(['a'], { 'imagefs.available': '5%' })
+    const [agreed] = agreeOnFixes([finding(['a'], inodes), now, late])
+    expect(agreed?.wishes[0]?.config.evictionHard).toEqual({
+      ...{ ...hard, ...inodes, 'imagefs.available': '5%' },
+    })
+  })
 })

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { gibibyte } from '#base/units.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
-import { diskReason, filesOfImages, reasonOf, withMeasurementFirst } from '#judge/help/holders.ts'
+import {
+  diskReason,
+  filesOfImages,
+  heldDisks,
+  reasonOf,
+  withMeasurementFirst,
+} from '#judge/help/holders.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { HolderCause } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
@@ -535,6 +541,31 @@ it('looks at snapshots before folders where the kubelet reports no image filesys
   const given = { ...subject, filesystems, host: null, summary: { node: {} } }
   const steps = diskReason(given, 'nodefs.available')?.steps
   expect(steps?.map(({ id }) => id)).toEqual(['read-snapshots', 'look-on-node'])
+})
+
+it('has the same steps for what holds a disk as for a finding about it', () => {
+  const given = { ...exampleSubject({ held: { unread: 40 } }), host: null, summary: { node: {} } }
+  const steps = heldDisks(given).nodefs?.steps.map(({ action }) => action)
+  expect(steps).toEqual(diskReason(given, 'nodefs.available')?.steps)
+})
+
+it.each([
+  ['/var/lib/app', '/var/lib/app'],
+  ['/data is safe to delete: run', undefined],
+])('names the mount path of an empty claim if it is one: %s', (mountPath, place) => {
+  const { owner, ...layer } = part('writable-layers', 'api', 60)
+  const subject = exampleSubject({ held: { 'writable-layers': 60 } })
+  const pods = [
+    {
+      metadata: { namespace: 'shop', name: 'api-1' },
+      spec: { containers: [{ name: 'app', volumeMounts: [{ name: 'data', mountPath }] }] },
+    },
+  ]
+  const volume = [{ name: 'data', pvcRef: { namespace: 'shop', name: 'data' }, usedBytes: 0 }]
+  const summary = { pods: [{ podRef: { namespace: 'shop', name: 'api-1' }, volume }] }
+  const ledger = { ...subject.ledger!, parts: [{ ...layer, owner }] }
+  const steps = diskReason({ ...subject, ledger, pods, summary }, 'nodefs.available')?.steps
+  expect(steps?.find(({ id }) => id === 'move-to-volume')?.place).toBe(place)
 })
 
 it.each([

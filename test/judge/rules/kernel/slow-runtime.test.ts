@@ -74,11 +74,16 @@ it.each([
   expect(state(slowRuntime, example)).toBe(expected)
 })
 
-it('looks at the runtime before it is restarted', () => {
-  const { steps, seen } = failingOf(slowRuntime, timeouts([4, 1]))
+it.each([
+  ['containerd://2.1.4', 'containerd'],
+  ['cri-o://1.32.5', 'crio'],
+  ['docker://26.0.0', 'docker'],
+])('looks at the runtime before it is restarted: %s', (containerRuntimeVersion, unit) => {
+  const node = { status: { nodeInfo: { containerRuntimeVersion } } }
+  const { steps, seen } = failingOf(slowRuntime, { ...timeouts([4, 1]), node })
   expect(steps?.map(({ id, place }) => [id, place])).toEqual([
-    ['read-journal', 'containerd'],
-    ['restart-daemon', 'containerd'],
+    ['read-journal', unit],
+    ['restart-daemon', unit],
   ])
   expect(seen).toContain('5 starts and 0 ends of 2 pods failed.')
 })

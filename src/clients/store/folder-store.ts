@@ -1,6 +1,7 @@
 /** A store in a folder of this machine. A file appears whole or not at all. If several writers or processes write a key at once, one wins. */
 
 import { createHash, randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import {
   copyFile,
   link,
@@ -27,6 +28,7 @@ const lockPollMs = 20
 
 export function folderStore(folder: string): Store {
   const place = (key: string) => join(folder, ...checkKey(key).split('/'))
+  const partials = partialFiles()
 
   /** Writes a file beside the target. Then `settle` moves the file to the target. */
   async function writeBeside<T>(
@@ -36,6 +38,7 @@ export function folderStore(folder: string): Store {
   ) {
     const target = place(key)
     const partial = `${target}.${randomUUID()}${partialSuffix}`
+    partials.add(partial)
     try {
       await mkdir(dirname(target), { recursive: true })
       await fill(partial)
@@ -43,7 +46,7 @@ export function folderStore(folder: string): Store {
     } catch (error) {
       throw folderFailure(error)
     } finally {
-      await rm(partial, { force: true }).catch(() => undefined)
+      await partials.remove(partial)
     }
   }
 
@@ -97,6 +100,25 @@ export function folderStore(folder: string): Store {
       ),
     async *list(prefix) {
       yield* (await filesIn(folder)).filter(key => key.startsWith(prefix)).sort()
+    },
+  }
+}
+
+/** Files that are being written. If the process exits early, they are removed. */
+function partialFiles() {
+  const paths = new Set<string>()
+  const removeAll = () => {
+    for (const path of paths) rmSync(path, { force: true })
+  }
+  return {
+    add(path: string) {
+      if (paths.size === 0) process.once('exit', removeAll)
+      paths.add(path)
+    },
+    async remove(path: string) {
+      await rm(path, { force: true }).catch(() => undefined)
+      paths.delete(path)
+      if (paths.size === 0) process.removeListener('exit', removeAll)
     },
   }
 }

@@ -174,6 +174,22 @@ describe('a folder', () => {
     expect(await Array.fromAsync(store.list(''))).toEqual(['runs/1/a'])
   })
 
+  it('removes what is still being written if the process exits', async () => {
+    const store = folderStore(folder)
+    await store.write('a', 'one', json)
+    writeFileSync(join(folder, 'a.lock'), '')
+    const others = process.listeners('exit')
+    const waiting = store.replace('a', 'two', json, await version(store, 'a'))
+    const partials = () => readdirSync(folder).filter(name => name.endsWith('.partial'))
+    await expect.poll(partials).toHaveLength(1)
+    const [removePartials] = process.listeners('exit').filter(one => !others.includes(one))
+    removePartials?.(0)
+    expect(partials()).toEqual([])
+    rmSync(join(folder, 'a.lock'))
+    await expect(waiting).rejects.toThrow(/ENOENT/)
+    expect(process.listeners('exit')).toEqual(others)
+  })
+
   it('leaves a file that lies at its place already', async () => {
     writeFileSync(join(folder, 'snapshot'), 'whole')
     await folderStore(folder).writeFile('snapshot', join(folder, 'snapshot'), json)

@@ -80,5 +80,5 @@ it('looks at the runtime before it is restarted', () => {
     ['read-journal', 'containerd'],
     ['restart-daemon', 'containerd'],
   ])
-  expect(seen).toContain('5 starts and 0 ends of 2 pods failed.')
+  expect(seen).toContain('5 sandbox creations and 0 pod terminations failed, of 2 pods.')
 })

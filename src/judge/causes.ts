@@ -105,7 +105,7 @@ interface RankedCause {
 
 const rank = ({ severity }: Finding) => severities.indexOf(severity)
 
-/** Of a disk that was not measured: the node on which most pods can write to it comes first. */
+/** A node with more known writers comes first. */
 const fewWriters = ({ cause, steps }: Finding) =>
   cause.kind === 'device' && cause.what === 'unmeasured'
     ? -(steps[0]?.action.mounts?.length ?? 0)
@@ -453,14 +453,15 @@ function actionOf(actions: StepAction[]): StepAction {
   const sites = Map.groupBy(actions, ({ owner, place, source }) =>
     JSON.stringify([withoutPod(owner), place, source]),
   )
-  const { nodes: _, pods: __, mounts: ___, lost, ...own } = withAmounts(actions)
-  const mounts = cutMounts(actions.flatMap(one => one.mounts ?? []))
+  const { nodes: _, pods: __, lost, ...own } = withAmounts(actions)
+  const mounts = actions.flatMap(one => one.mounts ?? [])
+  const hasMore = actions.some(one => one.hasMoreMounts)
   const nodes = actions.every(one => one.nodes) ? actions.flatMap(one => one.nodes!) : []
   const pods = actions.flatMap(one => one.pods ?? [])
   const shared = {
     ...(nodes.length > 0 && { nodes: [...new Set(nodes)].slice(0, sampleSize) }),
     ...(pods.length > 0 && { pods: [...new Set(pods)].slice(0, mostLosses) }),
-    ...(mounts.length > 0 && { mounts }),
+    ...(mounts.length > 0 && cutMounts(mounts, hasMore)),
     ...(lost && { lost: joinedLosses(actions.flatMap(one => one.lost ?? [])) }),
   }
   if (sites.size === 1) return { ...own, ...shared }

@@ -574,6 +574,8 @@ export interface StepAction {
   images?: string[]
   /** Folders of the node that pods can write, as `/tmp (Deployment shop/api)`. */
   mounts?: string[]
+  /** There are more than `mounts` has. */
+  hasMoreMounts?: true
   /** Where a running container of the owner's pod sees the data. `place`: the same on the node; null: unknown. */
   inside?: { container: string; path: string; place: string | null }
   /** Names of the owner's pods that hold much of it, the largest first. */

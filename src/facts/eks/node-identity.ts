@@ -30,7 +30,7 @@ function groupOf(name: string, labels: Record<string, string | undefined>): Node
   return { kind: 'Node', namespace: null, name }
 }
 
-/** Of GKE and AKS, whose nodes their cloud configures. */
+/** Whether the node is of GKE or AKS. Source: the providerID of their cloud providers. */
 export const isOfOtherCloud = ({ spec }: KubernetesNode): boolean =>
   /^(?:azure|gce):/.test(spec?.providerID ?? '')
 

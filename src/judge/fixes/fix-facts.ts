@@ -453,7 +453,7 @@ function agreeOnMap(field: string, own: readonly Wish[], all: readonly Wishes[])
   }
 }
 
-/** Before there is room, a threshold of its fix evicts pods at once. */
+/** Its threshold would evict pods at once: room has to be made first. */
 const waitsForRoom = ({ actions }: Wishes) =>
   actions?.some(
     ({ id, bytes, isShort }) => id === 'set-fields' && (bytes !== undefined || isShort === true),

@@ -2,6 +2,7 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { agoMs } from '#judge/events/events.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
@@ -251,6 +252,22 @@ interface PodName {
 
 export const podOf = (pods: NodeSubject['pods'] | undefined, { namespace, pod }: PodName) =>
   pods?.find(({ metadata }) => metadata?.name === pod && metadata?.namespace === namespace)
+
+/** The kubelet's statistics of the pod. */
+export const statsOf = (
+  summary: Summary | null | undefined,
+  { namespace, pod }: PodName,
+): PodSummary | undefined =>
+  summary?.pods?.find(({ podRef }) => podRef?.name === pod && podRef?.namespace === namespace)
+
+/** How long after its grace period a pod still ends by itself. */
+const mostEndingMs = 600_000
+
+/** Since when the pod should have ended. Null: it was not deleted, or may still end by itself. */
+export function endingMs(pod: KubernetesPod | undefined, at = ''): number | null {
+  const ms = agoMs(pod?.metadata?.deletionTimestamp ?? null, at)
+  return ms !== null && ms > mostEndingMs ? ms : null
+}
 
 /** What starts the pod again after its deletion. Undefined: unknown. */
 export function startsAgain(

@@ -4,7 +4,7 @@ import { weekMs } from '#base/units.ts'
 import { diskEvictions, largestEvicted, placeOf } from '#judge/events/evictions.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
-import { diskOf } from './holder-cause.ts'
+import { diskOf, podBytesOf } from './holder-cause.ts'
 import { watchingThresholds } from './thresholds.ts'
 
 /** A holder explains a pressure that is over if it has these shares of the disk, and of all that pods hold. */
@@ -42,7 +42,6 @@ export function evictedWriter(subject: NodeSubject, ledger: NodeLedger) {
   if (!largest) return null
   const { request, ...writer } = largest
   const requestBytes = amountOrNull(request) ?? 0
-  const podBytes = ledger.namespaces.reduce((sum, one) => sum + one.bytes, 0)
   const { namespace, pod, workload } = writer.owner
   const times = diskEvictions(pods ?? [], at, weekMs)
     .filter(one => one.namespace === namespace)
@@ -52,7 +51,9 @@ export function evictedWriter(subject: NodeSubject, ledger: NodeLedger) {
     ...{ writer, times: times.toSorted(), capacityBytes, leftBytes },
     // Alone it would fit: the scheduler, which counts requests, put others beside it.
     requestBytes:
-      requestBytes > 0 && requestBytes < writer.bytes && writer.bytes < leftBytes + podBytes
+      requestBytes > 0 &&
+      requestBytes < writer.bytes &&
+      writer.bytes < leftBytes + podBytesOf(ledger)
         ? requestBytes
         : null,
   }
@@ -66,7 +67,6 @@ export function largestPart({ parts, filesystems, namespaces }: NodeLedger) {
   const disk = filesystems.find(({ filesystem }) => filesystem === largest?.filesystem)
   if (!largest || !disk) return null
   const share = largest.lowBytes / disk.capacityBytes
-  const isMost =
-    largest.lowBytes >= least.ofPods * namespaces.reduce((sum, one) => sum + one.bytes, 0)
+  const isMost = largest.lowBytes >= least.ofPods * podBytesOf({ namespaces })
   return share >= least.ofDisk && isMost ? { ...largest, share } : null
 }

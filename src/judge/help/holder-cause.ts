@@ -184,6 +184,10 @@ type Disks = Pick<NodeLedger, 'filesystems'>
 export const diskOf = ({ filesystems }: Disks, name: HolderCause['filesystem']) =>
   filesystems.find(({ filesystem }) => filesystem === name)
 
+/** What the kubelet counts of the pods of all namespaces. */
+export const podBytesOf = ({ namespaces }: Pick<NodeLedger, 'namespaces'>) =>
+  namespaces.reduce((sum, one) => sum + one.bytes, 0)
+
 export const partCause = ({
   holder,
   filesystem,

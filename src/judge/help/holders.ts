@@ -28,6 +28,7 @@ import {
   type NodeIdentity,
   placedWorkload,
   statusesOf,
+  waitsForRestart,
 } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import {
@@ -43,6 +44,7 @@ import {
 } from '#model/prediction.ts'
 import type { HeldDisks } from '#model/report.ts'
 import {
+  endingMs,
   endPod,
   evictedBefore,
   isOfDaemonSet,
@@ -51,6 +53,7 @@ import {
   podOf,
   podsOf,
   startsAgain,
+  statsOf,
   usesKubeletFolder,
   writingContainer,
 } from './deletion.ts'
@@ -70,6 +73,7 @@ import {
   isUnusuallyLarge,
   leastOwned,
   nearlyAll,
+  podBytesOf,
   type Reason,
   roomy,
   usedFor,
@@ -161,7 +165,7 @@ function unreadReason({ identity, host }: Pick<HolderSubject, 'identity' | 'host
 const lacksImageFs = ({ summary, filesystems }: Pick<HolderSubject, 'summary' | 'filesystems'>) =>
   summary?.node != null && filesystems?.imagefs == null
 
-/** Where the measurement did not get through, the same one again would not. */
+/** A measurement that did not finish would not finish again: the step is to look on the node. */
 const measuring = (subject: Pick<HolderSubject, 'identity' | 'host'>) => ({
   id: unreadReason(subject) === 'not-asked' ? ('read-on-node' as const) : ('look-on-node' as const),
 })
@@ -258,7 +262,7 @@ const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[])
   (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
   alike.some(part => part.place === place && part.inodes === 1)
 
-/** Of the pod that is too large for its layer: an empty claim, or an emptyDir if volumes of pods have enough room for so much more. */
+/** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
   const nodefs = subject.ledger && diskOf(subject.ledger, 'nodefs')
   const hasRoom =
@@ -268,7 +272,7 @@ function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefin
   return emptyClaimOf(cause, subject) ?? (hasRoom ? 'emptyDir' : undefined)
 }
 
-/** Share of a layer that a claim holds at most where its pod writes beside it. */
+/** A claim with less than this share of the layer counts as empty. */
 const leastOfLayer = 0.01
 
 /** The mount path of a claim that the container can write, and that is nearly empty beside its layer. */
@@ -279,10 +283,7 @@ function emptyClaimOf(
   if (holder !== 'writable-layers' || owner?.kind !== 'container' || unit !== 'bytes')
     return undefined
   const pod = podOf(pods, owner)
-  const stats = summary?.pods?.find(
-    ({ podRef }) => podRef?.namespace === owner.namespace && podRef.name === owner.pod,
-  )
-  const empty = (stats?.volume ?? []).flatMap(({ name, pvcRef, usedBytes }) =>
+  const empty = (statsOf(summary, owner)?.volume ?? []).flatMap(({ name, pvcRef, usedBytes }) =>
     pvcRef && usedBytes !== undefined && usedBytes < leastOfLayer * low ? (name ?? []) : [],
   )
   const [path] = (pod?.spec?.containers ?? [])
@@ -417,19 +418,15 @@ const podHolding = (cause: Cause) =>
 /** Words and steps that differ for some holders. */
 type Other = Partial<Reason>
 
-/** How long after its grace period a pod still ends by itself. */
-const mostEndingMs = 600_000
-
 /** Of a pod that was deleted and does not end: only a reboot ends its processes, and with them its volumes and layers. */
 function endlessPodReason(cause: HolderCause, { pods, at }: DiskSubject): Other | null {
   const owner = podHolding(cause)
   if (!owner || owner.kind === 'process') return null
-  const deleted = podOf(pods, owner)?.metadata?.deletionTimestamp
-  const endingMs = Date.parse(at ?? '') - Date.parse(deleted ?? '')
-  if (!(endingMs > mostEndingMs)) return null
+  const ms = endingMs(podOf(pods, owner), at)
+  if (ms === null) return null
   return {
     steps: [{ id: 'reboot', owner }],
-    seen: `the pod was deleted ${span(endingMs)} ago and is still Terminating: its processes do not end.`,
+    seen: `the pod was deleted ${span(ms)} ago and is still Terminating: its processes do not end.`,
   }
 }
 
@@ -454,7 +451,7 @@ function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   return withStep(reason, isLog ? 'empty-log' : null)
 }
 
-/** A static pod is of who runs the nodes: its logs need rotation by its flags or by the node, and its other folders a look. */
+/** Who runs the nodes owns a static pod: its logs need rotation, other folders need a look. */
 const ofPlatform = (step: StepAction): StepAction => {
   if (step.id !== 'clean-with-owner') return step
   const { owner: _, ...where } = step
@@ -485,11 +482,9 @@ export function diskReason(subject: DiskSubject, signal: Signal): Reason | null 
 /** A container that fails once an hour or more crash-loops, also while it runs. */
 const manyRestarts = 10
 
-function isLooping(
-  { state, restartCount = 0, lastState }: ContainerStatus,
-  podAgeMs: number | null,
-): boolean {
-  if (state?.waiting) return state.waiting.reason === 'CrashLoopBackOff'
+function isLooping(status: ContainerStatus, podAgeMs: number | null): boolean {
+  const { state, restartCount = 0, lastState } = status
+  if (state?.waiting) return waitsForRestart(status)
   const isFrequent = podAgeMs !== null && podAgeMs <= restartCount * hourMs
   return isFrequent && restartCount >= manyRestarts && !!lastState?.terminated?.exitCode
 }
@@ -885,8 +880,7 @@ function largerReserveReason(
   if (!use || !disk || !reserved || use.bytes > (use.requestBytes ?? 0)) return null
   if (disk.lines.some(line => isUnusuallyLarge(line, disk.capacityBytes))) return null
   const unused = disk.lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
-  const ofPods = ledger.namespaces.reduce((sum, one) => sum + one.bytes, 0)
-  const others = disk.usedBytes - unused - ofPods
+  const others = disk.usedBytes - unused - podBytesOf(ledger)
   if (others <= reserved.total) return null
   const size = `${Math.ceil((others - reserved.kube) / gibibyte)}Gi`
   const systemReserved = { ...configuration.systemReserved, 'ephemeral-storage': size }

@@ -15,8 +15,6 @@ import {
 const small =
   /^\/(?:dev|proc|sys|run|var\/run|etc|lib|lib64|usr|boot|opt\/cni|var\/lib\/(?:cni|kubelet))(?:\/|$)/
 const shown = 3
-/** Behind the last, if there are more. */
-const cutMark = '…'
 
 const isReadByAgent = (place: string, { spec }: KubernetesPod) =>
   `${place}/`.startsWith(`${logFolder}/`) &&
@@ -58,21 +56,25 @@ function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting):
 const shownPlace = ({ place, isFolder }: Mount) =>
   isFolder && !isPlainPath(place) ? 'a path that is not shown' : place
 
-/** `/tmp (Deployment shop/api)`, one for each folder and workload; at most three, and a mark if there are more. */
+/** `/tmp (Deployment shop/api)`, one for each folder and workload. */
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
   const found = [...writableParts(subject)].filter(isShown)
   // A folder of a shown one shows nothing more.
   const folders = new Set(found.flatMap(({ place }) => ownFolder(place) ?? []))
   const outermost = found.filter(({ place }) => foldersAround(place).isDisjointFrom(folders))
-  const mounts = outermost.map(mount => `${shownPlace(mount)} (${mount.workload})`)
-  return cutMounts(mounts)
+  return [...new Set(outermost.map(mount => `${shownPlace(mount)} (${mount.workload})`))]
 }
 
-/** Three of them, and a mark if there are more. */
-export function cutMounts(mounts: Iterable<string>): string[] {
+/** Three of them, each once. @param hasMore whether some are left out already */
+export function cutMounts(
+  mounts: Iterable<string>,
+  hasMore = false,
+): Required<Pick<StepAction, 'mounts'>> & Pick<StepAction, 'hasMoreMounts'> {
   const all = [...new Set(mounts)]
-  const named = all.filter(mount => mount !== cutMark)
-  return [...named.slice(0, shown), ...(all.length > named.slice(0, shown).length ? [cutMark] : [])]
+  return {
+    mounts: all.slice(0, shown),
+    ...((hasMore || all.length > shown) && { hasMoreMounts: true }),
+  }
 }
 
 const trimmed = (path: string) => path.replace(/\/+$/, '')
@@ -117,7 +119,7 @@ export const foldersElsewhere = (
 
 /**
  * `/var/lib/rancher/k3s/storage (claims pgsql, spacewalk of Deployment shop/db)`: PersistentVolumes of the node's pods, evicted ones too, that are
- * folders beside each other. At most three.
+ * folders beside each other.
  */
 function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): string[] {
   const diskBytes = filesystems?.nodefs?.capacityBytes
@@ -138,7 +140,7 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
     )
   })
   const places = Map.groupBy(found, ({ parent, workload }) => `${parent} ${workload}`)
-  return [...places.values()].slice(0, shown).map(alike => {
+  return [...places.values()].map(alike => {
     const { parent, workload } = alike[0]!
     const names = [...new Set(alike.map(({ claim }) => shorten(claim, nameLength)))]
     const more = names.length > shown ? ', …' : ''
@@ -161,8 +163,8 @@ export const localClaims = (
 export function withMounts(step: StepAction, subject: Mounting) {
   const isOfAll = step.id === 'look-on-node' && step.place === undefined && !step.variant
   const isRead = isOfAll || step.id === 'read-on-node'
-  const mounts = isRead ? cutMounts([...claimFolders(subject), ...writableMounts(subject)]) : []
-  return mounts.length === 0 ? step : { ...step, mounts }
+  const all = isRead ? [...claimFolders(subject), ...writableMounts(subject)] : []
+  return all.length === 0 ? step : { ...step, ...cutMounts(all) }
 }
 
 /** Pods that run and may fill the disk by an emptyDir, which no eviction message counts. At most three. */

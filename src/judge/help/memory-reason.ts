@@ -11,6 +11,7 @@ import {
   leastShareOfPod,
   podDeletion,
   podOf,
+  statsOf,
 } from './deletion.ts'
 import { partCause, type Reason } from './holder-cause.ts'
 import { reasonOf } from './holders.ts'
@@ -94,11 +95,8 @@ export function memoryReason(subject: NodeSubject): Reason {
     }
   if (isSmall) return { cause, steps: [{ id: 'read-pods' }] }
   const { owner, amount } = largest
-  const own = summary?.pods?.find(
-    ({ podRef }) => podRef?.namespace === owner.namespace && podRef?.name === owner.pod,
-  )?.memory
   // -1: the answer had no number there.
-  const anonymous = Number(own?.rssBytes ?? -1)
+  const anonymous = Number(statsOf(summary, owner)?.memory?.rssBytes ?? -1)
   const cached = anonymous < 0 ? 0 : amount - anonymous
   return {
     cause,

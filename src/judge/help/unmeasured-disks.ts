@@ -2,7 +2,7 @@
 import { deviceCause, type NodeSubject } from '#judge/rule.ts'
 import { disksBeside } from './disks-beside.ts'
 import type { Reason } from './holder-cause.ts'
-import { foldersElsewhere } from './host-mounts.ts'
+import { cutMounts, foldersElsewhere } from './host-mounts.ts'
 
 /**
  * The largest, with what pods can write to that can be there. Null: there is none, or pods write to none.
@@ -19,7 +19,7 @@ export function unmeasuredReason(subject: NodeSubject, place: string | null = nu
   const { device, size: actualBytes } = largest
   const reason: Reason = {
     cause: deviceCause('unmeasured', { device, actualBytes }),
-    steps: [{ id: 'read-devices', place: device, mounts: all }],
+    steps: [{ id: 'read-devices', place: device, ...cutMounts(all) }],
   }
-  return { disks, mounts, reason }
+  return { disks, ...cutMounts(mounts), reason }
 }

@@ -302,15 +302,11 @@ function commonCause(failings: readonly Failing[]): Cause | undefined {
 function withManyOwners({ value, nodes }: Variant<NodeFailing>): Variant<NodeFailing> {
   const { cause } = value.failing
   if (cause?.kind !== 'holder') return { value, nodes }
-  const {
-    largestBytes: _,
-    volumeBytes: __,
-    ownerCount: ___,
-    also: ____,
-    claims: _____,
-    ...held
-  } = cause
-  const many = { ...held, owner: null, owners: 'many' as const, place: null }
+  const { kind, holder, filesystem, freedBy, amount } = cause
+  const many: HolderCause = {
+    ...{ kind, holder, filesystem, freedBy, amount },
+    ...{ owner: null, owners: 'many', place: null },
+  }
   return { value: { ...value, failing: { ...value.failing, cause: many } }, nodes }
 }
 

@@ -212,6 +212,10 @@ export const statusesOf = ({ status }: KubernetesPod) => [
   ...(status?.initContainerStatuses ?? []),
 ]
 
+/** Whether the kubelet waits before it starts the container again. */
+export const waitsForRestart = ({ state }: ContainerStatus) =>
+  state?.waiting?.reason === 'CrashLoopBackOff'
+
 /** Whether a container of the pod may write into the volume. */
 export const isVolumeWritable = ({ spec }: KubernetesPod, volume: string | undefined) =>
   [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].some(({ volumeMounts }) =>

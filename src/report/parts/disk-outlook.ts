@@ -77,8 +77,15 @@ export function seenTime(
   return { text, note: to === from ? '' : words.fromTo(from, to) }
 }
 
-const titleOf = (disk: 'nodefs' | 'imagefs', layout: Filesystems['layout']) =>
-  layout === 'shared' ? 'nodefs = imagefs' : disk
+type Disk = 'nodefs' | 'imagefs'
+
+const titleOf = (disk: Disk, isShared: boolean) => (isShared ? 'nodefs = imagefs' : disk)
+
+/** If the layout is unknown, images are taken to be on another disk than nodefs. */
+function disksOf({ layout }: Filesystems): { isShared: boolean; disks: Disk[] } {
+  const isShared = layout === 'shared'
+  return { isShared, disks: isShared ? ['nodefs'] : ['nodefs', 'imagefs'] }
+}
 
 /** One disk, with its times at assumed growth. */
 export type DiskOutlook = ReturnType<typeof diskOutlooks>[number]
@@ -88,28 +95,28 @@ const lookAhead = 4
 
 type DiskPrediction = Pick<AuditedPrediction, 'filesystems' | 'eviction' | 'imageGC'>
 
-/** One outlook for each disk with known capacity and thresholds. Where images are is unknown: not on the kubelet's disk, as far as is known. */
+/** One outlook for each disk with known capacity and thresholds. */
 export function diskOutlooks(
   { filesystems, eviction, imageGC }: DiskPrediction,
   growth: AuditedNode['growth'],
   assumptions: Assumptions,
 ) {
-  const layout = filesystems.layout ?? 'imagefs'
   if (eviction === null || eviction.error !== null) return []
-  const disks: ('nodefs' | 'imagefs')[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  const { isShared, disks } = disksOf(filesystems)
   return disks.flatMap(disk => {
     const { capacityBytes, availableBytes } = filesystems[disk] ?? {
       capacityBytes: null,
       availableBytes: null,
     }
     if (capacityBytes === null || availableBytes === null || capacityBytes <= 0) return []
-    const signals: Signal[] =
-      layout === 'shared' ? ['nodefs.available', 'imagefs.available'] : [`${disk}.available`]
+    const signals: Signal[] = isShared
+      ? ['nodefs.available', 'imagefs.available']
+      : [`${disk}.available`]
     // A threshold of 0 bytes is never met.
     const watching = eviction.thresholds.filter(
       ({ signal, resolved }) => signals.includes(signal) && resolved !== null && resolved > 0,
     )
-    const holdsImages = layout === 'shared' || disk === 'imagefs'
+    const holdsImages = isShared || disk === 'imagefs'
     const untilTrigger = holdsImages && imageGC?.enabled ? imageGC.bytesUntilTrigger : null
     const actingAtRate = (bytesPerHour: number) =>
       actingTimes(bytesPerHour, { untilTrigger, watching })
@@ -125,7 +132,7 @@ export function diskOutlooks(
       {
         filesystem: disk,
         signal: `${disk}.available` as Signal,
-        title: titleOf(disk, layout),
+        title: titleOf(disk, isShared),
         capacityBytes,
         availableBytes,
         /** The assumed growth. */
@@ -158,14 +165,14 @@ export interface ScarceOutlook {
 /** One for each that was observed. */
 export function scarceOutlooks({ filesystems, eviction }: DiskPrediction) {
   if (eviction === null || eviction.error !== null) return []
-  const layout = filesystems.layout ?? 'imagefs'
+  const { isShared, disks } = disksOf(filesystems)
   const outlookOf = (
     signal: Signal,
     capacityBytes: number | null | undefined,
     availableBytes: number | null | undefined,
     title: string | null = null,
   ): ScarceOutlook[] => {
-    const sister = layout === 'shared' ? sisterSignal(signal) : null
+    const sister = isShared ? sisterSignal(signal) : null
     const watching = eviction.thresholds.filter(
       one =>
         (one.signal === signal || one.signal === sister) && one.margin !== null && one.resolved,
@@ -181,11 +188,10 @@ export function scarceOutlooks({ filesystems, eviction }: DiskPrediction) {
     const { capacityBytes, availableBytes } = eviction.signals[signal] ?? {}
     return outlookOf(signal, capacityBytes, availableBytes)
   }
-  const names = ['nodefs', ...(layout === 'shared' ? [] : (['imagefs'] as const))] as const
   return [
-    ...names.flatMap(name => {
+    ...disks.flatMap(name => {
       const { inodes, inodesFree } = filesystems[name] ?? {}
-      return outlookOf(`${name}.inodesFree`, inodes, inodesFree, titleOf(name, layout))
+      return outlookOf(`${name}.inodesFree`, inodes, inodesFree, titleOf(name, isShared))
     }),
     ...signalOutlook('memory.available'),
     // The kubelet derives this threshold from that of memory.

@@ -273,7 +273,8 @@ function actionText(
   settings: string | null,
   language: Language,
 ): string {
-  const { id, bytes, usdPerMonth, most, variant, message, lost, mounts, folders } = action
+  const { id, bytes, usdPerMonth, most, variant, message, lost, mounts, hasMoreMounts, folders } =
+    action
   const { list, steps } = language.words
   const owner = namesOf(action, one => one.owner && ownerText(one.owner, language), language)
   const source = namesOf(
@@ -309,7 +310,10 @@ function actionText(
     more === undefined || more === '' ? null : language.line(more, limits.advice),
   )
   if (ofTemplate.has(id) && isOfJob(action.owner)) return steps.ofJob(text)
-  if (mounts) return steps.writtenBy(text, language.line(list(mounts), limits.places))
+  if (mounts) {
+    const named = hasMoreMounts ? [...mounts, '…'] : mounts
+    return steps.writtenBy(text, language.line(list(named), limits.places))
+  }
   return action.isUnsure ? steps.measuredFirst(text) : text
 }
 

@@ -119,10 +119,10 @@ export const besideImageIncidents: readonly Incident[] = [
     owner: 'platform',
     steps: ['read-more'],
     words: [
-      /46\s+starts\s+and\s+22\s+ends\s+of\s+4\s+pods/,
+      /46\s+sandbox\s+creations\s+and\s+22\s+pod\s+terminations\s+failed,\s+of\s+4\s+pods/,
       /deleted\s+64\s+min\s+ago/,
       /NotReady\s+6\s+times/,
-      /No\s+disk\s+is\s+full,\s+and\s+process\s+ids\s+are\s+free/,
+      /No\s+disk\s+is\s+full\.\s+Process\s+ids\s+are\s+free/,
     ],
     never: [larger, imageGc],
   },

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest'
-import { mountAround, unlimitedPods, withMounts, writableMounts } from '#judge/help/host-mounts.ts'
+import {
+  cutMounts,
+  mountAround,
+  unlimitedPods,
+  withMounts,
+  writableMounts,
+} from '#judge/help/host-mounts.ts'
 
 const pod = (namespace: string, name: string, path: string, readOnly?: boolean) => ({
   metadata: { namespace, name },
@@ -71,9 +77,13 @@ it('names claims that are folders of the node, but none with a disk of its own',
 it('names at most three, and shows that it names no more', () => {
   const paths = ['/a', '/b', '/c', '/d']
   const mountsOf = (count: number) =>
-    writableMounts({ pods: paths.slice(0, count).map(path => pod('etl', 'spark', path)) })
-  expect(mountsOf(3)).not.toContain('…')
-  expect(mountsOf(4)).toEqual([...mountsOf(3), '…'])
+    cutMounts(
+      writableMounts({ pods: paths.slice(0, count).map(path => pod('etl', 'spark', path)) }),
+    )
+  expect(mountsOf(3)).toEqual({ mounts: mountsOf(4).mounts })
+  expect(mountsOf(3).mounts).toHaveLength(3)
+  expect(mountsOf(4)).toMatchObject({ hasMoreMounts: true })
+  expect(cutMounts(mountsOf(3).mounts, true)).toEqual(mountsOf(4))
 })
 
 it.each([

@@ -19,8 +19,8 @@ export const unmeasuredDisk = nodeRule({
   *judge(subject) {
     const unmeasured = unmeasuredReason(subject)
     if (!unmeasured) return
-    const { disks, mounts, reason } = unmeasured
-    const places = shorten(mounts.join(', '), 300)
+    const { disks, mounts, hasMoreMounts, reason } = unmeasured
+    const places = shorten(`${mounts.join(', ')}${hasMoreMounts ? ', …' : ''}`, 300)
     yield {
       ...reason,
       // No folder is known to be on it.

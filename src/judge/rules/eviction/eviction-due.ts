@@ -44,6 +44,7 @@ import {
   type EvaluatedThreshold,
   type EvictionPrediction,
   type HolderPart,
+  type LedgerLine,
   type Signal,
 } from '#model/prediction.ts'
 
@@ -310,13 +311,18 @@ const isReclaimEnough = ({ eviction, ledger }: Satisfied<'eviction'>): boolean =
     const name = ledger?.isShared || signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
     const lines = (ledger && diskOf(ledger, name)?.lines) ?? []
     const unused = lines.find(({ holder }) => holder === 'images-unused')
-    const isOfDisk = ledger?.isShared === true || !signal.startsWith('containerfs.')
-    const unit = isOfDisk && conditionOf(signal) === 'DiskPressure' && signal.split('.')[1]
-    const inodes = unit === 'inodesFree' ? (unused?.inodes ?? 0) : 0
-    const freed = unit === 'available' ? (unused?.lowBytes ?? 0) : inodes
+    const freed = reclaimedOf(signal, unused, ledger?.isShared === true)
     const capacityBytes = eviction.signals[signal]?.capacityBytes ?? 0
     return margin + freed >= (amountOf(minReclaim, capacityBytes) ?? 0)
   })
+
+/** What the deletion of unused images adds to the signal. */
+function reclaimedOf(signal: Signal, unused: LedgerLine | undefined, isShared: boolean): number {
+  if (conditionOf(signal) !== 'DiskPressure') return 0
+  if (signal.startsWith('containerfs.') && !isShared) return 0
+  const freed = signal.endsWith('.inodesFree') ? unused?.inodes : unused?.lowBytes
+  return freed ?? 0
+}
 
 /**
  * Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own,

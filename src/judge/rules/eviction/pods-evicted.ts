@@ -57,7 +57,7 @@ interface EvictedFact extends EvictionFact {
   narrow: Pick<Reason, 'cause' | 'steps' | 'seen'> | null
 }
 
-/** Share of a disk that images and other pods do not give free beside the evicted one. */
+/** If more than this share of the disk was freed, the evicted pod had held it. */
 const mostOfDisk = 0.5
 
 /** Unpacked size of a large image. */

@@ -80,25 +80,22 @@ export const zeroMinReclaimThrash = nodeRule({
   },
 })
 
-/** Times what is missing: with less, evictions end with the last pods, not at the threshold. */
+/** Reclaimable bytes must be this multiple of the missing bytes. */
 const muchMore = 2
 
-/** Whether evictions can end above the threshold at all. Else nothing is above it for a next write to meet it again. */
+/** Whether evicting all evictable pods would bring the signal above its threshold. */
 function canReachThreshold(
   { signal, margin }: EvaluatedThreshold,
   { eviction, ledger }: Satisfied<'eviction'>,
 ): boolean {
-  const missing = -(margin ?? 0)
   const ranking = eviction.rankings?.find(one => one.signal === signal)
   const pods = ranking && evictablePods(ranking.pods, eviction)
   if (pods?.length === 0) return false
-  if (pods && ledger && signal.endsWith('.available')) {
-    const { unusedImageBytes, deadContainerBytes } = ledger.freeable
-    const amounts = [unusedImageBytes, deadContainerBytes ?? 0, ...pods.map(({ usage }) => usage)]
-    if (amounts.reduce<number>((sum, amount) => sum + (amount ?? Infinity), 0) < muchMore * missing)
-      return false
-  }
-  return true
+  if (!pods || !ledger || !signal.endsWith('.available')) return true
+  const { unusedImageBytes, deadContainerBytes } = ledger.freeable
+  const amounts = [unusedImageBytes, deadContainerBytes ?? 0, ...pods.map(({ usage }) => usage)]
+  const reclaimable = amounts.reduce<number>((sum, amount) => sum + (amount ?? Infinity), 0)
+  return reclaimable >= muchMore * -(margin ?? 0)
 }
 
 const transitionMs = ({ evictionPressureTransitionPeriod }: KubeletConfiguration) =>

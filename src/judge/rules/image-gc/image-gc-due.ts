@@ -117,7 +117,7 @@ function nextRound(
 function countedText({ bytesToFree, deletableBytes }: ImageGcPrediction): string {
   const counts = 'It counts compressed sizes, the disk has unpacked ones'
   if (deletableBytes !== null && bytesToFree !== null && deletableBytes < bytesToFree)
-    return `${counts}: all that it may delete counts ${bytes(deletableBytes)}, and it reports that it freed too little.`
+    return `${counts}: everything that it may delete counts ${bytes(deletableBytes)}, and it reports that it freed too little.`
   return `${counts}: it may delete more than the disk needs, and still report that it freed too little.`
 }
 

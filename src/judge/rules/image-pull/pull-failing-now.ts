@@ -263,7 +263,7 @@ const madeOnNode =
 /** Repositories of Docker Hub's official images on the node that have a digest there, as pulled images do. */
 const pulledRepositories = (images: readonly { names?: string[] }[]): string[] =>
   images.flatMap(({ names = [] }) =>
-    names.flatMap(name => (name.includes('@') ? [officialRepository(name) ?? []].flat() : [])),
+    names.filter(name => name.includes('@')).flatMap(name => officialRepository(name) ?? []),
   )
 
 /** Null: the name has a registry, or an account of Docker Hub. */

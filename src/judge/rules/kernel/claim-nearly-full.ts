@@ -13,12 +13,12 @@ import {
 import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
-  type ContainerStatus,
   type FilesystemStats,
   isVolumeWritable,
   type KubernetesPod,
   placedWorkload,
   statusesOf,
+  waitsForRestart,
 } from '#model/input/record.ts'
 import { containerOwner, type Filesystems, podOwner } from '#model/prediction.ts'
 
@@ -86,7 +86,7 @@ export const claimNearlyFull = nodeRule({
 function lookIn(pod: KubernetesPod, volume: string): StepAction[] {
   const statuses = statusesOf(pod)
   const running = new Set(statuses.flatMap(({ name, state }) => (state?.running ? [name] : [])))
-  const looping = new Set(statuses.filter(isLooping).map(({ name }) => name))
+  const looping = new Set(statuses.filter(waitsForRestart).map(({ name }) => name))
   const looks = (pod.spec?.containers ?? []).flatMap(({ name = '', volumeMounts }) => {
     const place = volumeMounts?.find(mount => mount.name === volume)?.mountPath
     if (!place || !isPlainPath(place) || !(running.has(name) || looping.has(name))) return []
@@ -95,12 +95,10 @@ function lookIn(pod: KubernetesPod, volume: string): StepAction[] {
   return looks.toSorted(by(({ owner }) => Number(!running.has(owner.container)))).slice(0, 1)
 }
 
-const isLooping = ({ state }: ContainerStatus) => state?.waiting?.reason === 'CrashLoopBackOff'
-
 /** Restarts of the containers of a pod that wait to be started again. */
 const restartsOf = (pod: KubernetesPod) =>
   statusesOf(pod)
-    .filter(isLooping)
+    .filter(waitsForRestart)
     .reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
 
 /** A folder on the node's own disk, as of a local volume. */

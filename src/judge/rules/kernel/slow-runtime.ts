@@ -1,13 +1,8 @@
 import { isRuntimeTimeout, isUnfinishedStart } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { runtimeUnit } from '#facts/kubelet/unpacking.ts'
-import {
-  agoMs,
-  eventTimes,
-  recentEvents,
-  shownTime,
-  waitingContainers,
-} from '#judge/events/events.ts'
+import { eventTimes, recentEvents, shownTime, waitingContainers } from '#judge/events/events.ts'
+import { endingMs } from '#judge/help/deletion.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import { hasRoom } from '#judge/help/space-errors.ts'
 import { hungRuntimeSteps } from '#judge/help/unreplayed.ts'
@@ -30,11 +25,9 @@ import {
 
 /** So many pods that start in one minute are a cause of their own. */
 const manyStarts = 8
-/** So many calls to the runtime about so many pods that ended at their deadline within the hour are no accident. */
+/** From so many calls at their deadline, of so many pods within the hour, on: a finding. */
 const leastTimeouts = { times: 5, pods: 2 }
-/** How long after its grace period a pod still ends by itself. */
-const mostEndingMs = 600_000
-/** Share of the process ids that is free where they are not what the runtime waits for. */
+/** If more than this share of the process ids is free, they are not the cause. */
 const freePids = 0.1
 const shown = 5
 
@@ -73,7 +66,7 @@ export const slowRuntime = contextRule({
       waiting,
       atOnce: minute ? pods.filter(one => one.status?.startTime?.startsWith(minute)).length : 0,
       volume: ledger?.volumes?.find(one => one.device === device) ?? null,
-      endless: endlessPods(subject),
+      endless: longestEnding(subject),
       runtime: runtimeOf(subject),
       ...roomOf(subject),
     }
@@ -105,14 +98,14 @@ export const slowRuntime = contextRule({
 
 type WithPods = Satisfied<'pods'>
 
-/** Pods that were deleted and should have ended, the first one first. */
-const endlessPods = ({ pods, at }: WithPods) =>
+/** Of the pods that were deleted and should have ended, the one that was deleted first. Null: none. */
+const longestEnding = ({ pods, at }: WithPods) =>
   pods
-    .flatMap(({ metadata }) => {
-      const ms = agoMs(metadata?.deletionTimestamp ?? null, at)
-      return ms !== null && ms > mostEndingMs ? [{ name: shortPodName(metadata), ms }] : []
+    .flatMap(pod => {
+      const ms = endingMs(pod, at)
+      return ms === null ? [] : [{ name: shortPodName(pod.metadata), ms }]
     })
-    .toSorted((a, b) => b.ms - a.ms)
+    .toSorted((a, b) => b.ms - a.ms)[0] ?? null
 
 const runtimeOf = ({ node }: NodeSubject) =>
   runtimeUnit(node?.status?.nodeInfo?.containerRuntimeVersion)
@@ -126,11 +119,11 @@ function roomOf({ filesystems: { nodefs, imagefs }, eviction }: WithPods) {
 }
 
 interface RuntimeFact extends ReturnType<typeof roomOf> {
-  endless: ReturnType<typeof endlessPods>
+  endless: ReturnType<typeof longestEnding>
   runtime: string
 }
 
-/** Null: no calls that ended at their deadline, or a few. */
+/** Null: fewer timeouts than `leastTimeouts`. */
 function unansweredFailing(
   { endless, runtime, isRoomy, hasPids }: RuntimeFact,
   { events, at }: NodeContext,
@@ -148,11 +141,6 @@ function unansweredFailing(
     ).count
   const [sandboxes, kills] = [countOf('FailedCreatePodSandBox'), countOf('FailedKillPod')]
   const flaps = eventTimes(recentEvents(events, at, ['NodeNotReady']), at).count
-  const [stuck] = endless
-  const room = [
-    ...(isRoomy ? ['no disk is full'] : []),
-    ...(hasPids ? ['process ids are free'] : []),
-  ].join(', and ')
   const since = first === null ? '' : ` since ${shownTime(first)}`
   return {
     title: titles.unanswered,
@@ -160,12 +148,15 @@ function unansweredFailing(
     steps: hungRuntimeSteps(runtime),
     ...seenFirst(
       [
-        `${runtime} did not answer in time${since}: ${plural(sandboxes, 'start')} and ${plural(kills, 'end')} of ${pods.size} pods failed.`,
-        ...(stuck ? [`${stuck.name} was deleted ${span(stuck.ms)} ago and is still there.`] : []),
+        `${runtime} did not answer in time${since}: ${plural(sandboxes, 'sandbox creation')} and ${plural(kills, 'pod termination')} failed, of ${pods.size} pods.`,
+        ...(endless
+          ? [`${endless.name} was deleted ${span(endless.ms)} ago and is still there.`]
+          : []),
         ...(flaps > 0 ? [`The node was NotReady ${plural(flaps, 'time')}.`] : []),
-        ...(room === '' ? [] : [`${room[0]?.toUpperCase()}${room.slice(1)}.`]),
+        ...(isRoomy ? ['No disk is full.'] : []),
+        ...(hasPids ? ['Process ids are free.'] : []),
       ].join(' '),
-      'Cordon it: each new pod waits as well.',
+      'Cordon the node: new pods wait, too.',
     ),
     evidence: timeouts
       .slice(-shown)

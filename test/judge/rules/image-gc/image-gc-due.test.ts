@@ -92,7 +92,7 @@ describe('image-gc-due', () => {
     const wordsOf = (deletableBytes: number) =>
       failingOf(imageGcDue, { imageGC: { ...due, deletableBytes } }).consequence
     expect(wordsOf(20 * gibibyte)).toContain('it may delete more than the disk needs')
-    expect(wordsOf(gibibyte)).toContain('all that it may delete counts 1.0 GiB')
+    expect(wordsOf(gibibyte)).toContain('everything that it may delete counts 1.0 GiB')
     expect(wordsOf(gibibyte)).not.toContain('more than the disk needs')
   })
 

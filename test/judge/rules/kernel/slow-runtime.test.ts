@@ -85,5 +85,5 @@ it.each([
     ['read-journal', unit],
     ['restart-daemon', unit],
   ])
-  expect(seen).toContain('5 starts and 0 ends of 2 pods failed.')
+  expect(seen).toContain('5 sandbox creations and 0 pod terminations failed, of 2 pods.')
 })

@@ -238,8 +238,12 @@ export function holderCause(
   const sharing = owners.filter(one => usedFor(one, holder) > 0).length
   const ownerCount = (largestBytes ?? 0) < lowBytes / 2 ? sharing : 0
   const isVolume = largest?.owner?.kind === 'pod' && largest.owner.volume !== null
-  // Only a volume that is named alone stands beside its own bytes.
-  const namedBytes = isVolume && ownerCount === 0 ? largest.lowBytes : largestBytes
+  const ofVolume = isVolume ? own.filter(part => isOfVolume(part, largest)) : own
+  // A volume that is named alone stands beside the bytes that the owner's pods have in it.
+  const namedBytes =
+    ownerCount === 0 && ofVolume.length < own.length
+      ? ofVolume.reduce((sum, part) => sum + part.lowBytes, 0)
+      : largestBytes
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
@@ -268,6 +272,12 @@ export function holderCause(
     ...(second && { also: partCause(second) }),
   }
 }
+
+const isOfVolume = (part: HolderPart, { owner, ...largest }: HolderPart) =>
+  owner?.kind === 'pod' &&
+  part.owner?.kind === 'pod' &&
+  part.owner.volume === owner.volume &&
+  ownerOf(part) === ownerOf({ owner, ...largest })
 
 /** Whether the part is another owner's or lies elsewhere, and is about as large. One image beside another says nothing. */
 function isOtherOwner({ owner, place, ...size }: HolderPart, largest: HolderPart): boolean {

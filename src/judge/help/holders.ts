@@ -78,7 +78,7 @@ import {
   roomy,
   usedFor,
 } from './holder-cause.ts'
-import { withMounts } from './host-mounts.ts'
+import { cutMounts, mountsAt, withMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
@@ -202,7 +202,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
-  const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
+  const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes' && holder !== 'host-path'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
@@ -211,7 +211,10 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
-  const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
+  const mounts = place === null ? [] : mountsAt(subject, place)
+  const isMount = owner !== null && mounts.some(one => one.startsWith(`${place} (`))
+  const isOwned =
+    holders[holder].actor === 'platform' && (values.owner !== undefined || mounts.length > 0)
   const isFile = isLogFile(cause, alike)
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
@@ -219,8 +222,9 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
   const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
-  const ofOwner = steps.map(id => ({
-    id: id === 'delete-place' ? deletionStep : id,
+  const ids = steps.map(id => (id === 'delete-place' ? deletionStep : id))
+  const ofOwner = ids.map(id => ({
+    id,
     // What a holder has is no size of a volume, and its folder no device.
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
@@ -229,6 +233,8 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
     ...inodes,
+    // The owner knows the folder by its mount.
+    ...(id === 'clean-with-owner' && !isMount && mounts.length > 0 && cutMounts(mounts)),
     ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
     ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
   }))

@@ -1,6 +1,6 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
 import { isPlainPath } from '#base/text.ts'
-import { isLogAgent, logFolder, sharedFolders } from '#facts/host-folders.ts'
+import { isHostLog, isLogAgent, logFolder, sharedFolders } from '#facts/host-folders.ts'
 import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
@@ -157,6 +157,19 @@ export const localClaims = (
     const claim = persistentVolumeClaim?.claimName ?? ''
     const path = localVolumes?.get(`${metadata?.namespace}/${claim}`)
     return path === undefined ? [] : [{ claim, path }]
+  })
+
+/** Folders that pods can write at this place, in it or around it: only their owners can say what they need of it. */
+export const mountsAt = (subject: Mounting, place: string): string[] =>
+  shownMounts(subject, mount => {
+    const own = ownFolder(mount.place)
+    return (
+      mount.isFolder &&
+      own !== null &&
+      (own === place ||
+        foldersAround(own).has(place) ||
+        (foldersAround(place).has(own) && !isHostLog(place)))
+    )
   })
 
 /** A look at the node begins with what its pods can write. */

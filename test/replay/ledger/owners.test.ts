@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hostPathOwner, localVolumesAt } from '#replay/ledger/pod-use.ts'
+import { hostPathAt, localVolumesAt } from '#replay/ledger/pod-use.ts'
 
 const pod = (namespace: string, path: string, name = 'a') => ({
   metadata: { namespace, name },
@@ -45,6 +45,15 @@ it.each([
     ],
     null,
   ],
+  // Jobs of one namespace share a folder there.
+  [
+    '/mnt/disks',
+    [
+      ['ci', '/mnt/disks/ssd0/docker', 'job-1'],
+      ['ci', '/mnt/disks/ssd0/docker', 'job-2'],
+    ],
+    'ci',
+  ],
   // A folder there says less than the whole.
   [
     '/data',
@@ -55,11 +64,12 @@ it.each([
     'b',
   ],
 ])('%s, mounted by %j, is of %s', (folder, mounts, namespace) => {
-  const owner = hostPathOwner(
+  const found = hostPathAt(
     mounts.map(([namespace, path, name]) => pod(namespace!, path!, name)),
     folder,
   )
-  expect(owner === null ? null : 'namespace' in owner && owner.namespace).toBe(namespace)
+  const { owner } = found ?? {}
+  expect(owner ? 'namespace' in owner && owner.namespace : null).toBe(namespace)
 })
 
 const folderOf = (claim: string) =>

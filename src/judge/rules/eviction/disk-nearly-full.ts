@@ -13,6 +13,7 @@ import {
   isLinux,
   line,
   type NodeContext,
+  type NodeSubject,
   percent,
   plural,
   podName,
@@ -23,7 +24,13 @@ import {
 } from '#judge/rule.ts'
 import type { Cause, Evidence, HolderCause } from '#model/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
-import type { FilesystemState, Signal } from '#model/prediction.ts'
+import type {
+  ContainerHolder,
+  FilesystemState,
+  HolderOwner,
+  PodHolder,
+  Signal,
+} from '#model/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
@@ -184,7 +191,7 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
   }
 }
 
-/** By the age of the container that wrote it, or of the pod: logs and volumes outlive containers. Null: unknown, or it leaves more than an hour. */
+/** Of the pods of one owner together, by the ages of the containers that wrote it, or of the pods: logs and volumes outlive containers. Null: unknown, or it leaves more than an hour. */
 function fillRateText(
   { cause }: Reason,
   left: number,
@@ -193,28 +200,42 @@ function fillRateText(
   if (cause.kind !== 'holder' || cause.amount.unit !== 'bytes') return null
   const { owner, holder, largestBytes = cause.amount.low } = cause
   if (!owner || (owner.kind !== 'container' && owner.kind !== 'pod')) return null
+  const isOfOwner = (other: HolderOwner | null): other is PodHolder | ContainerHolder =>
+    other?.kind === owner.kind &&
+    other.namespace === owner.namespace &&
+    (other.pod === owner.pod || (owner.workload !== null && other.workload === owner.workload))
+  const writers = (ledger?.parts ?? []).flatMap(({ holder: kind, owner: other, lowBytes }) => {
+    if (kind !== holder || !isOfOwner(other)) return []
+    const ageMs = writerAgeMs(other, holder, pods, at)
+    const size = Math.min(lowBytes, largestBytes)
+    return ageMs === null || ageMs <= 0 || size === 0
+      ? []
+      : { pod: other.pod, size, ageMs, perMinute: (60_000 * size) / ageMs }
+  })
+  const sumOf = (key: 'size' | 'perMinute') => writers.reduce((sum, one) => sum + one[key], 0)
+  const minutes = Math.max(1, Math.round(left / sumOf('perMinute')))
+  const names = new Set(writers.map(({ pod }) => pod))
+  if (names.size === 0 || minutes > 60) return null
+  const [name] = names
+  const who =
+    names.size === 1
+      ? shortPodName({ namespace: owner.namespace, name: name ?? '' })
+      : plural(names.size, 'pod')
+  const ageMs = Math.max(...writers.map(one => one.ageMs))
+  return `${who} wrote ${bytes(sumOf('size'))} in ${span(ageMs)}, about ${bytes(sumOf('perMinute'))} a minute${names.size === 1 ? '' : ' together'}: at that rate the rest lasts ${plural(minutes, 'minute')}.`
+}
+
+function writerAgeMs(
+  owner: PodHolder | ContainerHolder,
+  holder: HolderCause['holder'],
+  pods: NodeSubject['pods'],
+  at: string,
+): number | null {
   const { status } = podOf(pods, owner) ?? {}
-  const own =
-    holder === 'writable-layers'
-      ? status?.containerStatuses?.find(
-          ({ name }) => owner.kind === 'container' && name === owner.container,
-        )
-      : undefined
-  const ageMs = agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at)
-  const held = ledger?.parts.find(
-    ({ holder: kind, owner: other }) =>
-      kind === holder &&
-      other?.kind === owner.kind &&
-      other.pod === owner.pod &&
-      other.namespace === owner.namespace,
-  )
-  const heldBytes = Math.min(held?.lowBytes ?? 0, largestBytes)
-  if (ageMs === null || ageMs <= 0 || heldBytes === 0) return null
-  const perMinute = (60_000 * heldBytes) / ageMs
-  const minutes = Math.max(1, Math.round(left / perMinute))
-  return minutes > 60
-    ? null
-    : `${shortPodName({ namespace: owner.namespace, name: owner.pod })} wrote ${bytes(heldBytes)} in ${span(ageMs)}, about ${bytes(perMinute)} a minute: at that rate the rest lasts ${plural(minutes, 'minute')}.`
+  const container =
+    holder === 'writable-layers' && owner.kind === 'container' ? owner.container : undefined
+  const own = status?.containerStatuses?.find(({ name }) => name === container)
+  return agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at)
 }
 
 /** Null: growth is unknown, or leaves more than a day. */

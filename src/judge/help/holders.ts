@@ -211,8 +211,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
-  const mounts = place === null ? [] : mountsAt(subject, place)
-  const isMount = owner !== null && mounts.some(one => one.startsWith(`${place} (`))
+  const mounts = mountsBeside(cause, subject)
   const isOwned =
     holders[holder].actor === 'platform' && (values.owner !== undefined || mounts.length > 0)
   const isFile = isLogFile(cause, alike)
@@ -233,15 +232,20 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
     ...inodes,
-    // The owner knows the folder by its mount.
-    ...(id === 'clean-with-owner' && !isMount && mounts.length > 0 && cutMounts(mounts)),
-    ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
+    ...(id === 'clean-with-owner' && mounts.length > 0 && cutMounts(mounts)),
+    ...(id === 'check-rotation' && place !== null && rotatorStep(place, subject)),
     ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
   }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
   const reason = { cause, steps: log === null ? rest : [emptying, ...rest] }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
+}
+
+/** Its owner knows the folder by its mount. Empty: the folder is that mount, or no pod can write there. */
+function mountsBeside({ place, owner }: HolderCause, subject: HolderSubject): string[] {
+  const all = place === null ? [] : mountsAt(subject, place)
+  return owner !== null && all.some(one => one.startsWith(`${place} (`)) ? [] : all
 }
 
 /** Of a disk that is part of a pool: its other parts, which may be mounted nowhere, make it smaller. Null: it is a disk of its own, or not known. */
@@ -379,7 +383,7 @@ function writtenLogPath(
 }
 
 /** What rotates these logs: logrotate, if one of its patterns is of them. Null: there are logs of many programs. */
-function rotation(place: string, { host }: HolderSubject) {
+function rotatorStep(place: string, { host }: HolderSubject) {
   const usual = rotatorOf(place)
   const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
   if (usual === null || !patterns) return usual && { variant: usual }
@@ -575,6 +579,7 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     largerForPods(reason, subject) ??
     spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
+    rotatedLogReason(cause, reason, ledger) ??
     (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
   if (other) return { ...reason, ...other }
   const beside = stepsBeside(reason, second, subject)
@@ -943,6 +948,33 @@ function uncountedLayer(
   return {
     steps: [{ id: 'ask-owner', owner }],
     seen: `its limit of ${bytes(limitBytes / pods)} does not hold: the kubelet counts ${layerBytes === 0 ? 'nothing' : bytes(layerBytes)} of its layers.`,
+  }
+}
+
+const rotated = /(?:-\d{8}|\.\d{1,2})$/
+
+/** A log that is rotated and large again: a deletion buys little time, and its last lines show what writes it. Null: any other case. */
+function rotatedLogReason(
+  { holder, place, owner, amount }: HolderCause,
+  { steps }: Reason,
+  ledger: NodeLedger | null,
+): Other | null {
+  if (holder !== 'host-logs' || place === null || owner) return null
+  const log = place.replace(rotated, '')
+  const other = ledger?.parts.find(
+    part =>
+      part.place !== place &&
+      part.place?.replace(rotated, '') === log &&
+      part.lowBytes >= leastOwned * amount.low,
+  )
+  if (!other) return null
+  const [current, since] = other.place === log ? [log, ', written after the rotation'] : [place, '']
+  return {
+    steps: [
+      { id: 'look-on-node', variant: 'lines', place: current },
+      ...steps.slice(0, 1).map(step => ({ ...step, id: 'empty-log' as const })),
+    ],
+    seen: `${other.place} has ${bytes(other.lowBytes)} more${since}.`,
   }
 }
 

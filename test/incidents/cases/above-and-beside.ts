@@ -73,4 +73,27 @@ export const aboveIncidents: Incident[] = [
     ],
     never: [imageGc, largerDisk],
   },
+  {
+    name: 'one-log-in-two-files',
+    thread: 'https://github.com/NVIDIA/gpu-operator/issues/111',
+    found:
+      'The loop of a container writes each line 141.8 million times a day, and syslog keeps them: 86.1 GB in /var/log/messages-20201029, and the next file grows.',
+    world: nodeOf({
+      ...{ disk: { gib: 160, usedGib: 148 }, diskPressure: true },
+      workloads: users(3),
+      held: {
+        images: images(3, 0.5, 1.5),
+        folders: { '/var/log/messages-20261120': 80.2, '/var/log/messages': 19.4 },
+      },
+    }),
+    cause: [held('host-logs', '/var/log/messages-20261120')],
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [
+      /\/var\/log\/messages\s+has 19\.4\s+GiB more, written after the rotation/,
+      /which lines\s+repeat at the end of \/var\/log\/messages, and/,
+      /tail -c 1000000 \/var\/log\/messages \|/,
+    ],
+    never: [/du -h/, /logrotate/, imageGc, largerDisk],
+  },
 ]

@@ -13,6 +13,7 @@ import {
   type PodSummary,
   parseWorkload,
   type Summary,
+  statusesOf,
 } from '#model/input/record.ts'
 import { type HolderOwner, type HolderPart, type PodHolder, podOwner } from '#model/prediction.ts'
 import { leastOwned, type Reason } from './holder-cause.ts'
@@ -142,7 +143,7 @@ export function podsOf(
 }
 
 const inPods: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'memory-volumes'] as const),
+  ...(['writable-layers', 'pod-volumes', 'memory-volumes', 'image-volumes'] as const),
 ])
 /** Share from which on the end of one pod makes room. */
 export const leastShareOfPod = 0.5
@@ -288,7 +289,7 @@ export const usesKubeletFolder = (pods: NodeSubject['pods'], owner: PodName) =>
 
 /**
  * The container that writes it, and where: in its layer, or where it mounts the volume. Undefined: none runs.
- * @param place of the volume on the node
+ * @param place of the data on the node. Null: of a layer
  */
 export function writingContainer(
   owner: HolderOwner | null,
@@ -298,11 +299,21 @@ export function writingContainer(
   if (!owner || owner.kind === 'image' || owner.kind === 'process') return undefined
   const pod = podOf(pods, owner)
   if (pod?.status?.phase !== 'Running') return undefined
-  if (owner.kind === 'container')
-    return { container: owner.container, path: '/', place: rootOf(pod, owner.container) }
+  // No command runs in a container that waits, and its root is not mounted.
+  const waits = new Set(
+    statusesOf(pod).flatMap(({ name, state }) => (state?.waiting ? (name ?? []) : [])),
+  )
+  if (owner.kind === 'container') {
+    const { container } = owner
+    // Logs, and volumes that its image declares, are not in its root.
+    if (place !== null) return { container, place }
+    return waits.has(container)
+      ? undefined
+      : { container, path: '/', place: rootOf(pod, container) }
+  }
   for (const { name: container = '', volumeMounts = [] } of pod.spec?.containers ?? []) {
     const path = volumeMounts.find(({ name }) => name === owner.volume)?.mountPath
-    if (path !== undefined) return { container, path, place }
+    if (path !== undefined && !waits.has(container)) return { container, path, place }
   }
   return undefined
 }

@@ -85,10 +85,14 @@ it.each([
   const volumes = openLocalVolumes(keepInMemory)
   const paths = { db: folderOf('shop/db'), mq: folderOf('shop/mq'), idle: '/srv/idle' }
   const items = Object.entries(paths).map(([name, path]) => ({
+    metadata: { name },
     spec: { local: { path }, claimRef: { namespace: 'shop', name } },
   }))
   volumes.take({ cluster: 'c', resource: 'persistentvolumes', items, errors: [] })
-  const found = localVolumesAt(volumes.added({ cluster: 'c', pods } as NodeInput), folder)
+  const found = localVolumesAt(
+    volumes.added({ cluster: 'c', pods } as unknown as NodeInput),
+    folder,
+  )
   expect(found?.claims).toEqual(claims)
   expect(found?.owner?.pod ?? null).toBe(owner)
 })

@@ -124,9 +124,11 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
     ),
   )
   const found = (pods ?? []).flatMap(pod => {
+    const claims = localClaims(pod, localVolumes)
+    if (claims.length === 0) return []
     const { namespace = '', name = '' } = pod.metadata ?? {}
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
-    return localClaims(pod, localVolumes).flatMap(({ claim, path }) =>
+    return claims.flatMap(({ claim, path }) =>
       elsewhere.has(`${namespace}/${claim}`)
         ? []
         : { claim, workload, parent: foldersAround(path).at(-1) ?? '/' },

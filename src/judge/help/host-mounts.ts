@@ -16,13 +16,14 @@ const small =
   /^\/(?:dev|proc|sys|run|var\/run|etc|lib|lib64|usr|boot|opt\/cni|var\/lib\/(?:cni|kubelet))(?:\/|$)/
 const shown = 3
 
-const isReadByAgent = (place: string, { spec }: KubernetesPod) =>
+const isReadByAgent = (place: string, { spec }: KubernetesPod, volume: string | undefined) =>
   `${place}/`.startsWith(`${logFolder}/`) &&
-  (spec?.containers ?? []).some(({ image = '' }) => isLogAgent(image))
+  (spec?.containers ?? []).every(
+    ({ image = '', volumeMounts }) =>
+      isLogAgent(image) || !volumeMounts?.some(({ name }) => name === volume),
+  )
 
 type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems' | 'localVolumes'>>
-
-const hiddenPath = 'a path that is not shown'
 
 interface Mount {
   place: string
@@ -46,9 +47,10 @@ function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting):
     }
     for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
       const place = hostPath?.path
-      if (place === undefined || isReadByAgent(place, pod)) continue
+      if (place === undefined || isReadByAgent(place, pod, volume)) continue
+      const shownPlace = isPlainPath(place) ? place : 'a path that is not shown'
       if (!small.test(place) && isVolumeWritable(pod, volume))
-        yield { place: isPlainPath(place) ? place : hiddenPath, isFolder: true, workload }
+        yield { place: shownPlace, isFolder: true, workload }
     }
   }
 }

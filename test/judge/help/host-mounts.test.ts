@@ -98,6 +98,14 @@ it.each([
   expect(writableMounts({ pods }).length).toBe(isNamed ? 1 : 0)
 })
 
+it('suspects an application whose logs an agent beside it reads', () => {
+  const { metadata, spec } = pod('shop', 'web', '/var/log/shop')
+  const volumeMounts = [{ name: 'host', mountPath: '/logs', readOnly: true }]
+  const agent = { name: 'agent', image: 'fluent/fluent-bit:3', volumeMounts }
+  const pods = [{ metadata, spec: { ...spec, containers: [...spec.containers, agent] } }]
+  expect(writableMounts({ pods })).toEqual(['/var/log/shop (Pod shop/web)'])
+})
+
 it('names a claim that has the size of the disk: it is a folder on it', () => {
   const volume = (name: string, capacityBytes: number) => ({ pvcRef: { name }, capacityBytes })
   const own = { ...pod('db', 'ledger-0', '/x'), spec: {} }

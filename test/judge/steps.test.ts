@@ -314,7 +314,7 @@ it('ends each pod that it names, by a command of its own', () => {
 
 it('shows why a container crashes: what it said before', () => {
   expect(commandsIn(stepsOf(finding, [{ id: 'end-crash-loop', owner }], on()))).toEqual([
-    'kubectl --context prod logs -n shop checkout-7d -c app --previous --tail=50',
+    'kubectl --context prod logs -n shop checkout-7d -c app --previous --tail=50 | cat -v',
   ])
 })
 

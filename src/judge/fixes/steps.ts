@@ -832,7 +832,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     const pod = podOf(owner)
     if (!pod || owner?.kind !== 'container') return []
     const container = ['-c', clusterWord(owner.container), '--previous', '--tail=50']
-    return [readCommand('logs', '-n', pod.namespace, clusterWord(pod.pod), ...container)]
+    const logs = kubectl('logs', '-n', pod.namespace, clusterWord(pod.pod), ...container)
+    return [['reads', `${logs} | ${visible}`]]
   }),
   // New nodes are made by what stands in the last folder.
   'find-writer': readMoreStep(

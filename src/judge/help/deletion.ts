@@ -2,6 +2,7 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { agoMs } from '#judge/events/events.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
@@ -264,10 +265,11 @@ export const statsOf = (
 /** How long after its grace period a pod still ends by itself. */
 const mostEndingMs = 600_000
 
-/** Since when the pod should have ended. Null: it was not deleted, or may still end by itself. */
+/** Since when the pod should have ended. Null: it was not deleted, may still end by itself, or only a finalizer keeps its object. */
 export function endingMs(pod: KubernetesPod | undefined, at = ''): number | null {
   const ms = agoMs(pod?.metadata?.deletionTimestamp ?? null, at)
-  return ms !== null && ms > mostEndingMs ? ms : null
+  const hasEnded = isTerminalPhase(pod?.status?.phase)
+  return ms !== null && ms > mostEndingMs && !hasEnded ? ms : null
 }
 
 /** What starts the pod again after its deletion. Undefined: unknown. */

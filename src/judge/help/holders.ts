@@ -4,7 +4,7 @@ import { isPlainPath } from '#base/text.ts'
 import { gibibyte, hourMs } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
-import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
+import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-folders.ts'
 import { agoMs, isWithinWindow } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
@@ -95,9 +95,6 @@ const ofDocker =
 const onePodFolder = /\/pods\/[^/]+/
 const ofDockerVolumes = /^\/var\/lib\/docker\/volumes(?:\/|$)/
 
-/** Folders of the runtime and the kubelet: containers may need what lies there. */
-const ofRuntime = /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/
-
 /** Folders of the AMI, which no node can make smaller. Other folders of the system hold data. */
 const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 
@@ -128,7 +125,7 @@ function stepsOf(
     return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
   }
   if (place !== null && isDatastore(place)) return ['compact-datastore']
-  if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
+  if (holder === 'unknown-folder' && place !== null && isOfRuntime(place))
     return ['look-on-node', 'replace-node']
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.

@@ -1,10 +1,11 @@
 /** Local storage of each pod with kubelet statistics. */
 
 import { type Quantity, quantityNumber } from '#base/go/quantity.ts'
-import { byText } from '#base/text.ts'
+import { byText, withoutEndSlashes } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import {
   claimOfFolder,
+  foldersAround,
   isHostLog,
   isLocalVolumeRoot,
   logFolder,
@@ -17,6 +18,7 @@ import {
   type FilesystemStats,
   isVolumeWritable,
   type KubernetesPod,
+  type LocalVolumes,
   type NodeInput,
   type PodSummary,
 } from '#model/input/record.ts'
@@ -303,7 +305,7 @@ const podsMounting = (
 ): HostMount[] =>
   (pods ?? []).flatMap(pod => {
     for (const { name = '', hostPath } of pod.spec?.volumes ?? []) {
-      const path = hostPath?.path?.replace(/(?<!\/)\/+$/, '')
+      const path = withoutEndSlashes(hostPath?.path ?? '')
       const isOwn = path && !sharedFolders.has(path) && isMounted(path)
       if (isOwn && isVolumeWritable(pod, name))
         return [{ path, owner: podOwner(pod, name), hasEnded: isTerminalPhase(pod.status?.phase) }]
@@ -329,7 +331,7 @@ export function localVolumesAt(
     isInside(folder, path) ||
     (isInside(path, folder) && !sharedFolders.has(folder))
   const isOf = (claim: string) => {
-    const path = localVolumes?.get(claim)
+    const path = localVolumes?.ofClaims.get(claim)
     return path === undefined ? !localVolumes && claimOfFolder(folder) === claim : isThere(path)
   }
   const owners: PodHolder[] = []
@@ -345,13 +347,17 @@ export function localVolumesAt(
   const isKnown =
     mounted.size > 0 ||
     (localVolumes
-      ? localVolumes.values().some(isThere)
+      ? isVolumePlace(folder, localVolumes)
       : isLocalVolumeRoot(folder) || claimOfFolder(folder) !== null)
   if (!isKnown) return null
   const isOne = new Set(owners.map(workloadOf)).size === 1
   const claims = [...mounted].toSorted(byText).slice(0, mostClaims)
   return { owner: isOne ? owners[0]! : null, claims }
 }
+
+const isVolumePlace = (folder: string, { places }: LocalVolumes) =>
+  (places.has(folder) && !sharedFolders.has(folder)) ||
+  foldersAround(folder).some(around => places.get(around) === true)
 
 const coversFolder = (path: string, folder: string) =>
   path === folder || (isInside(folder, path) && !isHostLog(folder))

@@ -39,6 +39,7 @@ import { strangerIncidents } from './strangers.ts'
 import { toldOnceIncidents } from './told-once.ts'
 import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
+import { fittingIncidents } from './what-fits.ts'
 
 export const incidents: readonly Incident[] = [
   ...claimIncidents,
@@ -81,4 +82,5 @@ export const incidents: readonly Incident[] = [
   ...lostIncidents,
   ...besideImageIncidents,
   ...aboveIncidents,
+  ...fittingIncidents,
 ]

@@ -40,6 +40,7 @@ const soon = { hours: 24, usedPercent: 50 }
 const titles = {
   unwatched:
     'A disk that no threshold watches is nearly full, and image GC does not free what holds it',
+  full: 'A disk that no threshold watches is full, and image GC does not free what holds it',
   soon: 'A disk fills within a day, and image GC does not free what holds it',
   inodes: 'A disk is nearly out of inodes, at which image GC does not look',
 }
@@ -174,8 +175,11 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
   const isInodes = signal.endsWith('.inodesFree')
   const shown = isInodes ? `${left} inodes` : bytes(left)
   const text = `${shown} (${percent((100 * left) / capacity)}) are left`
+  const isFull = disk.free <= 0
+  const full = `${isInodes ? 'no inode is left' : 'the disk is full'}: writes fail now.`
   const said = [
-    ...(isInodes ? [`${text} before ${signal} is met.`] : []),
+    ...(isFull ? [full] : []),
+    ...(isInodes && isWatched ? [`${text} before ${signal} is met.`] : []),
     ...(disk.rate === null ? [] : [disk.rate]),
     ...(reason.seen === undefined ? [] : [reason.seen]),
   ]
@@ -183,10 +187,10 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
     ...reason,
     ...(said.length > 0 && { seen: said.join(' ') }),
     ...(isInodes && { title: titles.inodes }),
-    ...(!isWatched && { title: titles.unwatched, severity: 'critical' }),
+    ...(!isWatched && { title: titles[isFull ? 'full' : 'unwatched'], severity: 'critical' }),
     consequence: isWatched
       ? `${text} before ${signal} is met, and the kubelet evicts pods.`
-      : `${text} of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
+      : `${text} of ${signal}, which no threshold watches: ${isFull ? 'writes fail now' : 'at 0 writes fail'}, without DiskPressure.`,
     evidence: evidenceOf(disk),
   }
 }
@@ -213,7 +217,7 @@ function fillRateText(
       : { pod: other.pod, size, ageMs, perMinute: (60_000 * size) / ageMs }
   })
   const sumOf = (key: 'size' | 'perMinute') => writers.reduce((sum, one) => sum + one[key], 0)
-  const minutes = Math.max(1, Math.round(left / sumOf('perMinute')))
+  const minutes = Math.round(left / sumOf('perMinute'))
   const names = new Set(writers.map(({ pod }) => pod))
   if (names.size === 0 || minutes > 60) return null
   const [name] = names
@@ -221,8 +225,10 @@ function fillRateText(
     names.size === 1
       ? shortPodName({ namespace: owner.namespace, name: name ?? '' })
       : plural(names.size, 'pod')
+  const rest = minutes < 1 ? 'less than a minute' : plural(minutes, 'minute')
+  const end = left <= 0 ? '' : `: at that rate the rest lasts ${rest}`
   const ageMs = Math.max(...writers.map(one => one.ageMs))
-  return `${who} wrote ${bytes(sumOf('size'))} in ${span(ageMs)}, about ${bytes(sumOf('perMinute'))} a minute${names.size === 1 ? '' : ' together'}: at that rate the rest lasts ${plural(minutes, 'minute')}.`
+  return `${who} wrote ${bytes(sumOf('size'))} in ${span(ageMs)}, about ${bytes(sumOf('perMinute'))} a minute${names.size === 1 ? '' : ' together'}${end}.`
 }
 
 function writerAgeMs(

@@ -46,6 +46,7 @@ interface CliSummary extends Required<SummaryOptions> {
   titleOf: TitleOf
   words: Language['words']['terminal']
   limit(of: keyof typeof shown): number
+  found: ReturnType<typeof causesAndOutlook>
 }
 
 /** The verdict comes last, where the reader of a terminal looks. The text ends with a newline. */
@@ -65,6 +66,7 @@ export function summaryText(
     paint: painter(hasColour),
     titleOf: titlesOf(report, language),
     limit: of => (isVerbose ? everything : shown[of]),
+    found: causesAndOutlook(report, language),
   }
   const notes = [
     ...policyNotices(report, language),
@@ -90,8 +92,7 @@ export function summaryText(
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-function verdictParts({ report, language }: CliSummary) {
-  const { outlook, causes } = causesAndOutlook(report, language)
+function verdictParts({ report, language, found: { outlook, causes } }: CliSummary) {
   const verdict = verdictView(report, { outlook, causeCount: causes.length, language })
   const { severity, headline, scope } = verdict
   const gaps = verdict.gaps.map(({ text }) => text)
@@ -212,9 +213,8 @@ function changeLines({ report, language, words, titleOf, limit }: CliSummary) {
 
 const indent = ' '.repeat(10)
 
-function causeLines({ report, language, paint, titleOf, words, limit }: CliSummary) {
+function causeLines({ found: { causes }, language, paint, titleOf, words, limit }: CliSummary) {
   const { causes: labels } = language.words
-  const { causes } = causesAndOutlook(report, language)
   if (causes.length === 0) return null
   const lines = causes.slice(0, limit('causes')).map((cause, index) => {
     const view = causeView(cause, index, { titleOf, language })

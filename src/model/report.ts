@@ -111,6 +111,14 @@ export interface AuditedPrediction {
   settings: AuditedSettings
 }
 
+/** The prediction as a plain object: a kept one computes its parts at each reading, and JSON does not write them. */
+export const plainPrediction = ({
+  filesystems,
+  imageGC,
+  eviction,
+  settings,
+}: AuditedPrediction): AuditedPrediction => ({ filesystems, imageGC, eviction, settings })
+
 /** Order of eviction under one signal, without pods that are never evicted. */
 export interface FirstVictims {
   signal: Signal

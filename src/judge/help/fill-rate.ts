@@ -35,9 +35,11 @@ export function fillRate(
     .toSorted((a, b) => b.perMs - a.perMs)
   if (!fastest || left / fastest.perMs > hourMs) return null
   const { owner, lowBytes, ageMs, perMs } = fastest
-  const minutes = Math.max(1, Math.round(left / perMs / 60_000))
+  const minutes = Math.round(left / perMs / 60_000)
+  const rest = minutes < 1 ? 'less than a minute' : plural(minutes, 'minute')
+  const end = left <= 0 ? '' : `: at that rate the rest lasts ${rest}`
   return {
     bytes: lowBytes,
-    text: `${shortPodName({ namespace: owner.namespace, name: owner.pod ?? '' })} wrote ${bytes(lowBytes)} in ${span(ageMs)}, about ${bytes(60_000 * perMs)} a minute: at that rate the rest lasts ${plural(minutes, 'minute')}.`,
+    text: `${shortPodName({ namespace: owner.namespace, name: owner.pod ?? '' })} wrote ${bytes(lowBytes)} in ${span(ageMs)}, about ${bytes(60_000 * perMs)} a minute${end}.`,
   }
 }

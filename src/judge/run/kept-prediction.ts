@@ -84,14 +84,6 @@ class KeptPrediction implements AuditedPrediction {
   }
 }
 
-/** The prediction as a plain object, for a file: JSON does not write what a kept one computes. */
-export const plainPrediction = ({
-  filesystems,
-  imageGC,
-  eviction,
-  settings,
-}: AuditedPrediction): AuditedPrediction => ({ filesystems, imageGC, eviction, settings })
-
 /** In the order in which JSON writes the numbers. */
 function shapeOf<Value>(first: Value, before: { count: number }): Shape<Value> {
   const shape: Shape<Value> = { first, numbers: [], parts: [] }

@@ -14,7 +14,7 @@ import type { Store } from '#clients/store/store.ts'
 import type { CollectOptions } from '#collect/collect.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
 import { type AwsPlace, type ClusterTarget, targetAt } from '#discover/discover.ts'
-import { plainPrediction, type SharedParts } from '#judge/run/kept-prediction.ts'
+import type { SharedParts } from '#judge/run/kept-prediction.ts'
 import type {
   ClusterRecord,
   ReadError,
@@ -22,7 +22,7 @@ import type {
   SnapshotRecord,
 } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { AuditedNode, NodeDetails } from '#model/report.ts'
+import { type AuditedNode, type NodeDetails, plainPrediction } from '#model/report.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/audit/fleet.ts'
 import type { Judged } from '#pipeline/audit/judge-records.ts'

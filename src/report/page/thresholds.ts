@@ -11,7 +11,12 @@ import {
   sisterSignal,
   type ThresholdOrigin,
 } from '#model/prediction.ts'
-import { type AuditedNode, type ImageGcSetting, imageGcFields } from '#model/report.ts'
+import {
+  type AuditedNode,
+  type ImageGcSetting,
+  imageGcFields,
+  plainPrediction,
+} from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
   type Cohort,
@@ -480,7 +485,10 @@ const mostTroubled = (a: Assessed, b: Assessed) =>
 
 function cohortView(cohort: Assessed, isOpen: boolean, language: Language) {
   const { title, cluster, about, variants, unread } = cohort
-  const shown = variants.slice(0, thresholdLimits.variants)
+  const shown = variants.slice(0, thresholdLimits.variants).map(nodes =>
+    // Each row reads the thresholds of each node.
+    nodes.map(node => ({ ...node, prediction: plainPrediction(node.prediction) })),
+  )
   const isShown =
     variants.length > 1 ||
     shown.some(

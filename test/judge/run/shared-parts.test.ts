@@ -1,6 +1,7 @@
 /** What is equal on many nodes is one object, and the nodes say what they said. */
 import { describe, expect, it } from 'vitest'
-import { openSharedParts, plainPrediction } from '#judge/run/kept-prediction.ts'
+import { openSharedParts } from '#judge/run/kept-prediction.ts'
+import { plainPrediction } from '#model/report.ts'
 import { auditedNode, sharedDisk } from '#test/report-builder.ts'
 
 const parsed = (name: string) =>

@@ -35,6 +35,7 @@ const soon = { hours: 24, usedPercent: 50 }
 const titles = {
   unwatched:
     'A disk that no threshold watches is nearly full, and image GC does not free what holds it',
+  full: 'A disk that no threshold watches is full, and image GC does not free what holds it',
   soon: 'A disk fills within a day, and image GC does not free what holds it',
   inodes: 'A disk is nearly out of inodes, at which image GC does not look',
 }
@@ -168,8 +169,11 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
   const isInodes = signal.endsWith('.inodesFree')
   const shown = isInodes ? `${counted(left)} inodes` : bytes(left)
   const text = `${shown} (${percent((100 * left) / capacity)}) are left`
+  const isFull = disk.free <= 0
+  const full = `${isInodes ? 'no inode is left' : 'the disk is full'}: writes fail now.`
   const said = [
-    ...(isInodes ? [`${text} before ${signal} is met.`] : []),
+    ...(isFull ? [full] : []),
+    ...(isInodes && isWatched ? [`${text} before ${signal} is met.`] : []),
     ...(disk.rate === null ? [] : [disk.rate.text]),
     ...(reason.seen === undefined ? [] : [reason.seen]),
   ]
@@ -177,10 +181,10 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
     ...reason,
     ...(said.length > 0 && { seen: said.join(' ') }),
     ...(isInodes && { title: titles.inodes }),
-    ...(!isWatched && { title: titles.unwatched, severity: 'critical' }),
+    ...(!isWatched && { title: titles[isFull ? 'full' : 'unwatched'], severity: 'critical' }),
     consequence: isWatched
       ? `${text} before ${signal} is met, and the kubelet evicts pods.`
-      : `${text} of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
+      : `${text} of ${signal}, which no threshold watches: ${isFull ? 'writes fail now' : 'at 0 writes fail'}, without DiskPressure.`,
     evidence: evidenceOf(disk),
   }
 }

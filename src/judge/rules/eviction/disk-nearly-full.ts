@@ -1,36 +1,31 @@
 import { hourMs } from '#base/units.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
-import { agoMs } from '#judge/events/events.ts'
-import { podOf, withDeletion } from '#judge/help/deletion.ts'
+import { withDeletion } from '#judge/help/deletion.ts'
+import { type FillRate, fillRate } from '#judge/help/fill-rate.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
-import { diskReason, filesOfImages } from '#judge/help/holders.ts'
+import { diskReason, filesOfImages, movedToVolumes } from '#judge/help/holders.ts'
 import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
   contextRule,
+  counted,
   type Failing,
   isLinux,
   line,
   type NodeContext,
-  type NodeSubject,
   percent,
   plural,
   podName,
   type Satisfied,
+  seenFirst,
   shortPodName,
   span,
   worldCause,
 } from '#judge/rule.ts'
 import type { Cause, Evidence, HolderCause } from '#model/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
-import type {
-  ContainerHolder,
-  FilesystemState,
-  HolderOwner,
-  PodHolder,
-  Signal,
-} from '#model/prediction.ts'
+import type { FilesystemState, Signal } from '#model/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
@@ -57,8 +52,7 @@ interface FillingDisk {
   /** To the next threshold, or to full. */
   left: number
   reason: Reason
-  /** How fast the largest owner writes. Null: unknown, or slow. */
-  rate: string | null
+  rate: FillRate | null
   held: Pick<HolderCause, 'holder' | 'amount'>[]
 }
 
@@ -161,7 +155,7 @@ function fillingDisk(
     free,
     left,
     held,
-    rate: isInodes ? null : fillRateText(reason, left, subject),
+    rate: isInodes ? null : fillRate(name, left, subject),
     // No eviction will come: a deletion makes room before writes fail.
     reason:
       isWatched || !isNear
@@ -173,14 +167,14 @@ function fillingDisk(
 function nearlyFullFailing(disk: FillingDisk): Failing {
   const { signal, isWatched, left, capacity, reason } = disk
   const isInodes = signal.endsWith('.inodesFree')
-  const shown = isInodes ? `${left} inodes` : bytes(left)
+  const shown = isInodes ? `${counted(left)} inodes` : bytes(left)
   const text = `${shown} (${percent((100 * left) / capacity)}) are left`
   const isFull = disk.free <= 0
   const full = `${isInodes ? 'no inode is left' : 'the disk is full'}: writes fail now.`
   const said = [
     ...(isFull ? [full] : []),
     ...(isInodes && isWatched ? [`${text} before ${signal} is met.`] : []),
-    ...(disk.rate === null ? [] : [disk.rate]),
+    ...(disk.rate === null ? [] : [disk.rate.text]),
     ...(reason.seen === undefined ? [] : [reason.seen]),
   ]
   return {
@@ -195,66 +189,26 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
   }
 }
 
-/** Of the pods of one owner together, by the ages of the containers that wrote it, or of the pods: logs and volumes outlive containers. Null: unknown, or it leaves more than an hour. */
-function fillRateText(
-  { cause }: Reason,
-  left: number,
-  { pods, at, ledger }: Satisfied<'disks' | 'eviction'>,
-): string | null {
-  if (cause.kind !== 'holder' || cause.amount.unit !== 'bytes') return null
-  const { owner, holder, largestBytes = cause.amount.low } = cause
-  if (!owner || (owner.kind !== 'container' && owner.kind !== 'pod')) return null
-  const isOfOwner = (other: HolderOwner | null): other is PodHolder | ContainerHolder =>
-    other?.kind === owner.kind &&
-    other.namespace === owner.namespace &&
-    (other.pod === owner.pod || (owner.workload !== null && other.workload === owner.workload))
-  const writers = (ledger?.parts ?? []).flatMap(({ holder: kind, owner: other, lowBytes }) => {
-    if (kind !== holder || !isOfOwner(other)) return []
-    const ageMs = writerAgeMs(other, holder, pods, at)
-    const size = Math.min(lowBytes, largestBytes)
-    return ageMs === null || ageMs <= 0 || size === 0
-      ? []
-      : { pod: other.pod, size, ageMs, perMinute: (60_000 * size) / ageMs }
-  })
-  const sumOf = (key: 'size' | 'perMinute') => writers.reduce((sum, one) => sum + one[key], 0)
-  const minutes = Math.round(left / sumOf('perMinute'))
-  const names = new Set(writers.map(({ pod }) => pod))
-  if (names.size === 0 || minutes > 60) return null
-  const [name] = names
-  const who =
-    names.size === 1
-      ? shortPodName({ namespace: owner.namespace, name: name ?? '' })
-      : plural(names.size, 'pod')
-  const rest = minutes < 1 ? 'less than a minute' : plural(minutes, 'minute')
-  const end = left <= 0 ? '' : `: at that rate the rest lasts ${rest}`
-  const ageMs = Math.max(...writers.map(one => one.ageMs))
-  return `${who} wrote ${bytes(sumOf('size'))} in ${span(ageMs)}, about ${bytes(sumOf('perMinute'))} a minute${names.size === 1 ? '' : ' together'}${end}.`
-}
-
-function writerAgeMs(
-  owner: PodHolder | ContainerHolder,
-  holder: HolderCause['holder'],
-  pods: NodeSubject['pods'],
-  at: string,
-): number | null {
-  const { status } = podOf(pods, owner) ?? {}
-  const container =
-    holder === 'writable-layers' && owner.kind === 'container' ? owner.container : undefined
-  const own = status?.containerStatuses?.find(({ name }) => name === container)
-  return agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at)
-}
-
-/** Null: growth is unknown, or leaves more than a day. */
+/** By what a pod wrote until now, or by observed growth. Null: unknown, or it leaves more than a day. */
 function fullSoonFailing(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | null {
-  const { signal, isWatched, left, reason } = disk
+  const { signal, isWatched, left, reason, rate } = disk
+  // Less than the pod wrote already: what it starts with may be written by now.
+  const written = rate && rate.bytes > left ? rate.text : null
   const hours = hoursToFill(left, growth)
-  if (hours > soon.hours) return null
+  if (hours > soon.hours && written === null) return null
+  const until = `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}`
+  const failing = { ...reason, title: titles.soon, confidence: 'likely' } as const
+  if (hours > soon.hours)
+    return {
+      ...failing,
+      steps: movedToVolumes(reason.steps),
+      ...seenFirst([written, reason.seen].filter(Boolean).join(' '), `${until}.`),
+      evidence: evidenceOf(disk),
+    }
   const perHour = (growth as ObservedGrowth).bytesPerHour.median
   return {
-    ...reason,
-    title: titles.soon,
-    confidence: 'likely',
-    consequence: `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}: about ${span(hours * hourMs)} at the growth that was seen, ${bytes(perHour)} an hour.`,
+    ...failing,
+    consequence: `${until}: about ${span(hours * hourMs)} at the growth that was seen, ${bytes(perHour)} an hour.`,
     evidence: [
       ...evidenceOf(disk),
       bytesLine('computed', `growth of ${disk.name} in an hour`, Math.round(perHour)),

@@ -1,6 +1,5 @@
 import { milliValue } from '#base/go/quantity.ts'
 import { mebibyte } from '#base/units.ts'
-import { isOfOtherCloud } from '#facts/eks/node-identity.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { feasibleFix, reservedOf, unreadableReservation } from '#judge/help/reservations.ts'
@@ -19,10 +18,10 @@ export const reservedBelowEksFormula = nodeRule({
     'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go getMemoryMebibytesToReserve, getCPUMillicoresToReserve',
     'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
   ],
-  // If no memory is reserved at all, missing-system-reserved reports it.
+  // Other clouds and machines have formulas of their own. If no memory is reserved at all, missing-system-reserved reports it.
   appliesTo: ({ identity, configuration, node }) =>
     identity.operatingSystem === 'linux' &&
-    !isOfOtherCloud(node) &&
+    /^aws:/.test(node.spec?.providerID ?? '') &&
     (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
 
   *judge(subject) {

@@ -5,7 +5,8 @@ import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rule-outcome.ts'
 
-const node = { status: { capacity: { cpu: '4' } } }
+const spec = { providerID: 'aws:///us-east-1a/i-0a1b' }
+const node = { spec, status: { capacity: { cpu: '4' } } }
 
 itJudgesExamples(reservedBelowEksFormula, {
   bad: { configuration: { maxPods: 110, kubeReserved: { cpu: '80m', memory: '893Mi' } }, node },
@@ -15,6 +16,7 @@ itJudgesExamples(reservedBelowEksFormula, {
 describe('reserved-below-eks-formula', () => {
   it.each([
     ['aws:///us-east-1a/i-0a1b', 'fail'],
+    ['', 'notApplicable'],
     ['gce://project/zone/name', 'notApplicable'],
     ['azure:///subscriptions/1', 'notApplicable'],
   ])('of a node of %s: %s', (providerID, expected) => {
@@ -49,7 +51,6 @@ describe('reserved-below-eks-formula', () => {
     expect(eksReservedMemoryMiB(pods)).toBe(mebibytes)
   })
 
-  const node = { status: { capacity: { cpu: '4' } } }
   const reserved = (
     kubeReserved: Record<string, string>,
     more: NodeExample['configuration'] = {},
@@ -66,7 +67,7 @@ describe('reserved-below-eks-formula', () => {
     ],
     ['whole cores', reserved({ memory: '893Mi' }, { reservedSystemCPUs: '0' }), 'pass'],
     ['fewer pods by cores', reserved({ cpu: '80m', memory: '343Mi' }, { podsPerCore: 2 }), 'pass'],
-    ['no number of cores', { ...reserved({ cpu: '1', memory: '893Mi' }), node: {} }, 'unknown'],
+    ['no number of cores', { ...reserved({ cpu: '1', memory: '893Mi' }), node: { spec } }, 'unknown'],
     ['no memory at all', reserved({ cpu: '80m' }), 'notApplicable'],
   ] as const)('%s: %3$s', (_, example, expected) => {
     expect(state(reservedBelowEksFormula, example)).toBe(expected)

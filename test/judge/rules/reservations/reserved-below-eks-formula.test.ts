@@ -67,7 +67,11 @@ describe('reserved-below-eks-formula', () => {
     ],
     ['whole cores', reserved({ memory: '893Mi' }, { reservedSystemCPUs: '0' }), 'pass'],
     ['fewer pods by cores', reserved({ cpu: '80m', memory: '343Mi' }, { podsPerCore: 2 }), 'pass'],
-    ['no number of cores', { ...reserved({ cpu: '1', memory: '893Mi' }), node: { spec } }, 'unknown'],
+    [
+      'no number of cores',
+      { ...reserved({ cpu: '1', memory: '893Mi' }), node: { spec } },
+      'unknown',
+    ],
     ['no memory at all', reserved({ cpu: '80m' }), 'notApplicable'],
   ] as const)('%s: %3$s', (_, example, expected) => {
     expect(state(reservedBelowEksFormula, example)).toBe(expected)

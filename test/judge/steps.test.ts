@@ -156,8 +156,8 @@ it('looks into a volume by the container that mounts it', () => {
   const look = { id: 'look-in-volume', owner: container, place: '/pgdata' } as const
   const steps = stepsOf(finding, [look, { ...look, unit: 'inodes' }], on())
   expect(commandsIn(steps)).toEqual([
-    'kubectl --context prod exec -n pg db-0 -c db -- du -h -x -d 2 /pgdata | cat -v',
-    'kubectl --context prod exec -n pg db-0 -c db -- du --inodes -x -d 2 /pgdata | cat -v',
+    'kubectl --context prod exec -n pg db-0 -c db -- du -h -a -x -d 2 /pgdata | sort -h | tail -n 20 | cat -v',
+    'kubectl --context prod exec -n pg db-0 -c db -- du --inodes -a -x -d 2 /pgdata | sort -n | tail -n 20 | cat -v',
   ])
 })
 
@@ -173,11 +173,13 @@ it('looks into a claim by a pod of its own where the container crashes', () => {
     stepsOf(finding, [look, { ...look, unit: 'inodes' }], on()),
   )
   const [, overrides = ''] =
-    /^kubectl --context prod run \S+ -n pg .*'--overrides=(.*)' \| cat -v$/.exec(bytes) ?? []
+    /^kubectl --context prod run \S+ -n pg .*'--overrides=(.*)' \| sort -h \| tail -n 20 \| cat -v$/.exec(
+      bytes,
+    ) ?? []
   expect(JSON.parse(overrides)).toMatchObject({
     spec: {
       nodeName: 'ip-10-0-0-1',
-      containers: [{ command: ['du', '-h', '-x', '-d', '2', '/host'] }],
+      containers: [{ command: ['du', '-h', '-a', '-x', '-d', '2', '/host'] }],
       volumes: [{ persistentVolumeClaim: { claimName: 'data-db-0' } }],
     },
   })
@@ -185,9 +187,9 @@ it('looks into a claim by a pod of its own where the container crashes', () => {
 })
 
 it.each([
-  ['session', '/rootfs', 'sudo du -h -x -d 3 -0 /rootfs | sort -z -h | tail -z'],
-  ['session', null, "exec -n shop checkout-7d -c app -- sh -c 'du -h -x -d 3 / |"],
-  ['ssh', '/rootfs', "exec -n shop checkout-7d -c app -- sh -c 'du -h -x -d 3 / |"],
+  ['session', '/rootfs', 'sudo du -h -a -x -d 3 -0 /rootfs | sort -z -h | tail -z'],
+  ['session', null, 'exec -n shop checkout-7d -c app -- du -h -a -x -d 3 / | sort -h'],
+  ['ssh', '/rootfs', 'exec -n shop checkout-7d -c app -- du -h -a -x -d 3 / | sort -h'],
 ] as const)(
   'looks into a container from the node, which has a shell: %s %s',
   (shell, place, command) => {

@@ -519,9 +519,12 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
 const filesBelow = `find ${mountPath} -xdev | cut -d / -f 1-4 | sort | uniq -c | sort -n | tail`
 
 /** By the container that mounts it, or by a pod beside those that crash: on the same node, as many volumes are mounted on one node only. */
-function lookInVolume({ action: { owner, place = '', unit }, node }: OnNode): (Command | null)[] {
-  const list = ['du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2']
-  if (owner?.kind === 'container') return [containerCommand(owner, owner.container, ...list, place)]
+function lookInVolume({ action, node }: OnNode): (Command | null)[] {
+  const { owner, place = '', unit } = action
+  const [counting, sorting] = sizeOptions(action)
+  const list = ['du', counting, '-a', '-x', '-d', '2']
+  if (owner?.kind === 'container')
+    return [containerCommand(owner, owner.container, sorting, ...list, place)]
   const pod = podOf(owner)
   if (!pod || place === '') return []
   const run = runCommand(pod.namespace, node.shellImage, {
@@ -529,7 +532,7 @@ function lookInVolume({ action: { owner, place = '', unit }, node }: OnNode): (C
     container: { command: unit === 'inodes' ? ['sh', '-c', filesBelow] : [...list, mountPath] },
     volume: { persistentVolumeClaim: { claimName: place } },
   })
-  return [['reads', `${run} | ${visible}`]]
+  return [['reads', `${run} | ${largest(sorting)}`]]
 }
 
 /** Kinds whose template can be changed; pods of a Job cannot. */
@@ -585,6 +588,7 @@ const sizeOptions = ({ unit }: StepAction) =>
 
 /** A pod chooses names of files: none may make a row of its own, or write to the terminal. */
 const visible = 'cat -v'
+const largest = (sorting: string) => `sort ${sorting} | tail -n 20 | ${visible}`
 const largestRows = (sorting: string, rows: number) =>
   `sort -z ${sorting} | tail -z -n ${rows} | tr '\\n\\0' '?\\n' | ${visible}`
 
@@ -723,11 +727,12 @@ const showsPods: Lines = on => [lookInside(on)]
 function containerCommand(
   { namespace, pod }: { namespace: string; pod: string },
   container: string,
+  sorting: string,
   ...command: string[]
 ): Command | null {
   if (pod.startsWith('-')) return null
   const words = ['exec', '-n', namespace, pod, '-c', container, '--']
-  return ['reads', `${kubectl(...words, ...command)} | ${visible}`]
+  return ['reads', `${kubectl(...words, ...command)} | ${largest(sorting)}`]
 }
 
 /**
@@ -740,12 +745,12 @@ function lookInside(on: OnNode): Command | null {
   if (!pod || !inside) return podsOfNode(on)
   const [counting, sorting] = sizeOptions(on.action)
   if (on.node.shell === 'session' && inside.place !== null) {
-    const list = `sudo du ${counting} -x -d 3 -0 ${shellWord(inside.place)}`
+    const list = `sudo du ${counting} -a -x -d 3 -0 ${shellWord(inside.place)}`
     return sessionCommand(on.node, 'reads', `${list} | ${largestRows(sorting, 20)}`)
   }
   if (inside.path === undefined) return podsOfNode(on)
-  const list = `du ${counting} -x -d 3 ${shellWord(inside.path)} | sort ${sorting} | tail -n 20`
-  return containerCommand(pod, inside.container, 'sh', '-c', list)
+  const list = ['du', counting, '-a', '-x', '-d', '3']
+  return containerCommand(pod, inside.container, sorting, ...list, inside.path)
 }
 const readsAgain: Lines = on => [readAgain(on)]
 const asking = all('ask-owner', showsPods)

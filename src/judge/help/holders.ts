@@ -56,6 +56,7 @@ import {
   startsAgain,
   statsOf,
   usesKubeletFolder,
+  withDeletion,
   writingContainer,
 } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
@@ -269,6 +270,18 @@ const ofPods: ReadonlySet<StepActionId> = new Set(['restart-pod', 'prune-dead-co
 const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[]) =>
   (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
   alike.some(part => part.place === place && part.inodes === 1)
+
+/** What grows is looked at before it has a limit, which alone evicts it again. Work that ends is not deleted. */
+export function seenBeforeLimit(reason: Reason, subject: NodeSubject): Reason {
+  const [first] = reason.steps
+  const { owner } = first ?? {}
+  const isService =
+    owner && 'workload' in owner && /^(?:Deployment|StatefulSet) /.test(owner.workload ?? '')
+  if (!isService || (first?.id !== 'set-ephemeral-storage' && first?.id !== 'set-volume-limit'))
+    return reason
+  const look = { ...first, id: 'move-to-volume', variant: 'growing' } as const
+  return withDeletion({ ...reason, steps: [look, ...reason.steps] }, subject)
+}
 
 /** Of what fills the disk now: a limit above what it holds comes too late. */
 export const movedToVolumes = (steps: readonly StepAction[]): StepAction[] =>

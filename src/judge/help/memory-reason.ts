@@ -62,6 +62,17 @@ export function memoryVolumeReason(subject: NodeSubject): Reason | null {
     : null
 }
 
+/** Share of memory that is free at most on a node that is short of it. */
+const mostFree = 0.2
+
+/** What uses the memory of a node that is short of it now. Null: it is not, or no pod uses much. */
+export function shortMemoryReason(subject: NodeSubject): Reason | null {
+  const { capacityBytes, availableBytes } = memoryOf(subject)
+  if (!subject.summary || availableBytes > mostFree * capacityBytes) return null
+  const reason = memoryReason(subject)
+  return reason.steps[0]?.id === 'set-memory' ? { ...reason, steps: memoryRoom(subject) } : null
+}
+
 /** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
 export function memoryReason(subject: NodeSubject): Reason {
   const { summary } = subject

@@ -54,7 +54,7 @@ export const diskDiffersFromNodeClass = contextRule({
   titles,
   title: 'The disk of the node has another size than its nodegroup or node class declares',
   why: 'Either the filesystem was not grown to the size of its volume, or the node is older than the declaration. Percentages of thresholds stand for other amounts than planned.',
-  fix: 'Too small: grow the partition and the filesystem (growpart, xfs_growfs), or replace the node. Too large: declare its size, because a new node gets the declared one.',
+  fix: 'Too small: correct the device mapping and replace the node; only if its volume is larger, grow partition and filesystem. Too large: declare its size, because a new node gets the declared one.',
   sources: [
     'EKS API reference, Nodegroup diskSize',
     'bottlerocket-os/bottlerocket README, Default Volumes',
@@ -250,14 +250,19 @@ function wrongVolumeFailing(node: NodeDisk, declared: Declaration | string | nul
   const unseen = isCertain ? '' : ', unless their user data mounts it'
   return {
     severity: isSeen || (isCertain && node.isUsed) ? 'high' : 'medium',
-    title: isBottlerocket ? titles.wrong : titles.beside,
+    ...(isBottlerocket ? { title: titles.wrong } : { title: titles.beside, confidence: 'likely' }),
     cause: deviceCause('wrong-volume', {
       device: data,
       declaredBytes: wrong.sizeBytes,
       actualBytes: dataBytes,
     }),
     steps: isCertain
-      ? [{ id: 'map-volume', place: data, bytes: wrong.sizeBytes }]
+      ? [
+          {
+            ...{ id: 'map-volume', place: data, bytes: wrong.sizeBytes },
+            ...(!isBottlerocket && { message: wrong.device }),
+          },
+        ]
       : [{ id: 'read-devices' }],
     consequence: isBottlerocket
       ? `${consequence} The ${bytes(wrong.sizeBytes)} of ${wrong.device} are for Bottlerocket itself, which uses no more than its image: the rest is lost.`

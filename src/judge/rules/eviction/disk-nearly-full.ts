@@ -3,7 +3,7 @@ import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
 import { type FillRate, fillRate } from '#judge/help/fill-rate.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
-import { diskReason, filesOfImages, movedToVolumes } from '#judge/help/holders.ts'
+import { diskReason, filesOfImages, movedToVolumes, seenBeforeLimit } from '#judge/help/holders.ts'
 import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -146,6 +146,9 @@ function fillingDisk(
   if (isWatched && isOfImageGc(first)) return null
   const reason = diskReason(subject, signal)
   if (!reason || (!isWatched && isOfImageGc(reason.cause))) return null
+  const rate = isInodes ? null : fillRate(name, left, subject)
+  const stated = { ...reason, ...((isWatched || !isNear) && filesOfImages(first, subject)) }
+  const named = isNear && rate !== null ? seenBeforeLimit(stated, subject) : stated
   return {
     name,
     signal,
@@ -155,12 +158,9 @@ function fillingDisk(
     free,
     left,
     held,
-    rate: isInodes ? null : fillRate(name, left, subject),
+    rate,
     // No eviction will come: a deletion makes room before writes fail.
-    reason:
-      isWatched || !isNear
-        ? { ...reason, ...filesOfImages(first, subject) }
-        : withDeletion(reason, subject),
+    reason: isNear && !isWatched ? withDeletion(named, subject) : named,
   }
 }
 

@@ -106,9 +106,14 @@ export const evictionDue = nodeRule({
               'The node still reports no DiskPressure. If the next reading finds the same, this kubelet does not act: its statistics are old, or of another filesystem.',
             ]
           : []),
-        ...separate.map(threshold =>
+        ...Map.groupBy(separate, threshold =>
           consequenceOf(threshold, powerless, conditions[conditionOf(threshold.signal)] === 'True'),
-        ),
+        )
+          .entries()
+          .map(
+            ([text, alike]) =>
+              `${alike.map(({ signal }) => signal).join(' and ')} ${alike.length > 1 ? 'are' : 'is'} ${text}`,
+          ),
         ...reclaimText(eviction),
       ].join(' '),
       evidence: [
@@ -356,16 +361,14 @@ function computedLines(threshold: EvaluatedThreshold) {
   return [limit, computedLine('now', resolved + margin), computedLine('margin', margin)]
 }
 
-const victimLines = ({ victims }: EvictionPrediction) =>
-  (victims ?? [])
-    .slice(0, shownVictims)
-    .map(({ namespace, name, certainty }) =>
-      line(
-        'computed',
-        certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
-        shorten(`${namespace}/${name}`, nameLength),
-      ),
-    )
+const victimLines = (eviction: EvictionPrediction) =>
+  nextVictims(eviction).map(({ namespace, name, certainty }) =>
+    line(
+      'computed',
+      certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
+      shorten(`${namespace}/${name}`, nameLength),
+    ),
+  )
 
 /** Whether the disk has twice what the default of the hard threshold asks for. */
 function isAboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'eviction'>) {
@@ -385,11 +388,25 @@ function consequenceOf(threshold: EvaluatedThreshold, powerless: boolean, isRepo
       ? `below ${value}`
       : `${amountText(resolved + margin)}, below ${amountText(resolved)}`
   return hard
-    ? `${signal} is ${below}: ${isReported ? 'the kubelet reports' : `within ${evictionSeconds} s the kubelet reports`} ${conditionOf(signal)} and ${powerless ? 'evicts none: no pod is left that it may evict' : 'evicts, one pod a pass'}.`
-    : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
+    ? `${below}: ${isReported ? 'the kubelet reports' : `within ${evictionSeconds} s the kubelet reports`} ${conditionOf(signal)} and ${powerless ? 'evicts none: no pod is left that it may evict' : 'evicts, one pod a pass'}.`
+    : `${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
 }
 
-function reclaimText({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPrediction) {
+/** Those that stand first by a signal of the pass, as the report's order of eviction has them. */
+function nextVictims({ victims, rankings, actsOn }: EvictionPrediction) {
+  const all = victims ?? []
+  const first = all.filter(({ namespace, name }) =>
+    rankings?.some(
+      ({ signal, pods }) =>
+        actsOn.includes(signal) &&
+        pods.some(pod => pod.namespace === namespace && pod.name === name && pod.rank === 0),
+    ),
+  )
+  return (first.length > 0 ? first : all).slice(0, shownVictims)
+}
+
+function reclaimText(eviction: EvictionPrediction) {
+  const { nodeReclaim, imageDeletions, actsOn } = eviction
   if (actsOn.length === 0) return []
   const images = imageDeletions?.length ?? null
   const deleted = nodeReclaim.includes('images')
@@ -397,14 +414,13 @@ function reclaimText({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionP
         `Before that it deletes every unused image${images === null ? '' : `, ${images} as far as is known`}.`,
       ]
     : []
-  const first = (victims ?? [])
-    .slice(0, shownVictims)
-    .map(({ namespace, name }) => `${namespace}/${name}`)
+  const victims = nextVictims(eviction)
+  const first = victims.map(({ namespace, name }) => `${namespace}/${name}`)
   if (first.length === 0) return deleted
   return [
     ...deleted,
     shorten(
-      `${deleted.length === 0 || victims?.[0]?.certainty === 'certain' ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`,
+      `${deleted.length === 0 || victims[0]?.certainty === 'certain' ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`,
     ),
   ]
 }

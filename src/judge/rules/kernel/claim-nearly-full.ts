@@ -82,7 +82,7 @@ export const claimNearlyFull = nodeRule({
   },
 })
 
-/** Before an expansion, which never shrinks, a look by a container that runs. If all crash, the expansion comes first: a look takes another pod. */
+/** Before an expansion, which never shrinks, a look: by a container that runs, or by a pod of its own if all crash. It needs no room. */
 function stepsFor(
   pod: KubernetesPod,
   volume: string,
@@ -100,8 +100,8 @@ function stepsFor(
   if (!statuses.some(waitsForRestart)) return [expand]
   const crashing = { variant: 'crashing' } as const
   return [
-    { ...expand, ...crashing },
     { ...look, owner, place, ...crashing },
+    { ...expand, ...crashing },
   ]
 }
 

@@ -11,7 +11,7 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
-import { memoryVolumeReason } from '#judge/help/memory-reason.ts'
+import { memoryVolumeReason, shortMemoryReason } from '#judge/help/memory-reason.ts'
 import { entryLine, hardDefaults, lostDefaults } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -37,7 +37,7 @@ export const oomBeforeEviction = contextRule({
   needs: ['configuration', 'eviction'],
   title: 'The kernel kills for memory before the kubelet evicts',
   why: 'Without a hard memory.available threshold the kubelet does not evict at once when memory runs out: a soft threshold waits for its grace period. The kernel then kills single processes by OOM score, without a grace period, and their containers restart on the same full node.',
-  fix: 'Set evictionHard memory.available, and reserve memory for the daemons.',
+  fix: 'Give the pods that use most memory requests and limits. Set evictionHard memory.available, or raise it if it is set, and reserve memory for the daemons.',
   sources: [
     'pkg/kubelet/eviction/eviction_manager.go synchronize',
     'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
@@ -47,7 +47,7 @@ export const oomBeforeEviction = contextRule({
 
   fact: subject => ({
     failings: [...judgeThresholds(subject)],
-    reason: lostThreshold(subject) ?? memoryVolumeCause(subject),
+    reason: lostThreshold(subject) ?? memoryVolumeCause(subject) ?? shortMemoryReason(subject),
   }),
 
   *judge({ failings, reason }, context) {
@@ -96,7 +96,7 @@ function memoryVolumeCause(subject: Satisfied<'eviction'>): KnownReason | null {
   return { cause, steps: [...steps, { ...first, id: 'set-memory' }] }
 }
 
-type KnownReason = Pick<Failing, 'cause' | 'fix' | 'steps'>
+type KnownReason = Pick<Failing, 'cause' | 'fix' | 'steps' | 'seen'>
 
 /** Whatever the thresholds are, memory can run out between two passes or because of the daemons. */
 function* judgeKills(
@@ -117,7 +117,7 @@ function* judgeKills(
     ...seenFirst(
       `The kernel killed processes of this node for memory ${timesText(times)}, none of them at a limit of its container${reason?.fix ? ': nothing watches memory.available' : ''}.`,
       reason
-        ? ''
+        ? (reason.seen ?? '')
         : `Memory runs out within the ${evictionSeconds} s between two looks of the kubelet, or the threshold is too low.`,
     ),
     evidence: evidenceOf(killEvents, at),

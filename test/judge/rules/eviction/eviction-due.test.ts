@@ -56,6 +56,23 @@ describe('eviction-due', () => {
     expect(consequence).toContain('evicts none: no pod is left that it may evict')
   })
 
+  it('says once what two signals of one disk have in common, and the pod that stands first', () => {
+    const [first, other] = ['a', 'b'].map((name, rank) => ({ namespace: 'dev', name, rank }))
+    const signals = ['imagefs.available', 'nodefs.available'] as const
+    const { consequence } = failingOf(evictionDue, {
+      thresholds: signals.map(signal => hard(signal, 10, 9)),
+      conditions: { DiskPressure: 'True' },
+      eviction: {
+        actsOn: signals,
+        rankings: signals.map(signal => ({ signal, pods: [first, other] })),
+        victims: [first, other].map(pod => ({ ...pod, certainty: 'possible' })),
+      } as never,
+    })
+    expect(consequence).toContain('imagefs.available and nodefs.available are ')
+    expect(consequence.match(/evicts, one pod a pass/g)).toHaveLength(1)
+    expect(consequence).toContain('irst to go: dev/a.')
+  })
+
   const softAt = (since: string | null, images: object[] = []) =>
     failingOf(evictionDue, {
       thresholds: [{ ...soft('nodefs.available', 30, 7_200_000, 28), value: '30%' }],

@@ -69,7 +69,7 @@ describe('claim-nearly-full', () => {
     expect(failing.steps?.[0]).toMatchObject({ owner, place: '/pgdata', ...(unit && { unit }) })
   })
 
-  it('expands the claim of a container that crashes first: no command runs in it', () => {
+  it('looks into the claim of a container that crashes before it is expanded, by another pod', () => {
     const example = mounted(free(0))
     const volumeMounts = [{ name: 'data', mountPath: '/pgdata' }]
     const stepsWhile = (reason: string) => {
@@ -82,8 +82,8 @@ describe('claim-nearly-full', () => {
       return steps?.map(({ id, variant, place }) => [id, variant, place])
     }
     expect(stepsWhile('CrashLoopBackOff')).toEqual([
-      ['expand-claim', 'crashing', 'data-db-0'],
       ['look-in-volume', 'crashing', 'data-db-0'],
+      ['expand-claim', 'crashing', 'data-db-0'],
     ])
     expect(stepsWhile('ImagePullBackOff')).toEqual([['expand-claim', undefined, 'data-db-0']])
   })

@@ -57,6 +57,22 @@ describe('oom-before-eviction', () => {
     })
   })
 
+  it('names the pod that uses most of a short memory, where the threshold is set', () => {
+    const [podRef, GiB] = [{ name: 'agent-0', namespace: 'ops' }, 1024 ** 3]
+    const example = {
+      thresholds: [hard('memory.available', 1)],
+      events: [system],
+      pods: [{ metadata: { ...podRef, uid: 'u' }, spec: { containers: [{ name: 'a' }] } }],
+      summary: {
+        node: { memory: { availableBytes: GiB, workingSetBytes: 15 * GiB } },
+        pods: [{ podRef, memory: { workingSetBytes: 9 * GiB } }],
+      },
+    } as never
+    const { cause, steps } = failingOf(oomBeforeEviction, example)
+    expect(cause).toMatchObject({ fields: ['resources.requests.memory'] })
+    expect(steps).toContainEqual(expect.objectContaining({ id: 'set-memory', bytes: 9 * GiB }))
+  })
+
   it('is a likely failing by itself, also where the configuration was not read', () => {
     const likely = {
       confidence: 'likely',

@@ -32,7 +32,9 @@ export const firstReasons = (reasons: readonly string[], most: number) =>
 
 /** Whoever writes a pod or a volume chooses its paths: other characters could say anything in a report. */
 export const isPlainPath = (path: string) =>
-  /^\/[\w./@:+~-]{0,99}$/.test(path) && !path.includes('//')
+  /^\/[\w./@:+~-]{0,99}$/.test(path) && !/\/(?:\/|\.\.(?:\/|$))/.test(path)
+
+export const withoutEndSlashes = (path: string) => path.replace(/(?<!\/)\/+$/, '')
 
 /** A DNS subdomain, as the names of most Kubernetes objects are. */
 export const isDnsName = (name: string) =>

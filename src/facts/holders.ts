@@ -158,7 +158,7 @@ export const holders: Readonly<Record<DiskHolder, HolderFacts>> = {
     writer: 'processes of containers, where the image declares a volume',
     ...ofPods,
     notFreedBy: ['image-gc'],
-    steps: ['look-on-node', 'move-to-volume'],
+    steps: ['move-to-volume'],
     source:
       'containerd internal/cri/server/container_create.go volumeMounts; kubernetes/kubernetes#120149',
   },

@@ -8,6 +8,10 @@ export const sharedFolders: ReadonlySet<string> = new Set(
   '/ /var /var/lib /mnt /media /opt /srv /home'.split(' '),
 )
 
+/** Of `/a/b/c`: `/a` and `/a/b`. @param path without a slash at the end */
+export const foldersAround = (path: string): string[] =>
+  [...path.matchAll(/(?<!^)\//g)].map(({ index }) => path.slice(0, index))
+
 /**
  * By the beginning of `osImage`: systems whose root is read-only by design, the folders that can be written, and those to offer to pods.
  * Sources: bottlerocket-os/bottlerocket-core-kit packages/release (mounts of /local); talos.dev Philosophy; cloud.google.com
@@ -54,6 +58,10 @@ const localVolumeRoot =
   /^\/(?:opt\/local-path-provisioner|var\/lib\/rancher\/(?:k3s|rke2)\/storage|var\/openebs\/local)(?:\/|$)/
 
 export const isLocalVolumeRoot = (path: string): boolean => localVolumeRoot.test(path)
+
+/** Folders of the runtime and the kubelet: containers may need what lies there. */
+export const isOfRuntime = (path: string): boolean =>
+  /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/.test(path)
 
 /** The claim that local-path-provisioner writes into the name of its folder. Null: the folder has another name. Source: rancher/local-path-provisioner provisioner.go folderName */
 export function claimOfFolder(path: string): string | null {

@@ -576,8 +576,8 @@ export interface StepAction {
   mounts?: string[]
   /** There are more than `mounts` has. */
   hasMoreMounts?: true
-  /** Where a running container of the owner's pod sees the data. `place`: the same on the node; null: unknown. */
-  inside?: { container: string; path: string; place: string | null }
+  /** Where a running container of the owner's pod sees the data; no `path`: unknown. `place`: the same on the node; null: unknown. */
+  inside?: { container: string; path?: string; place: string | null }
   /** Names of the owner's pods that hold much of it, the largest first. */
   pods?: string[]
   /** Pods, as `namespace/name`, that end for good, and pods whose emptyDir data is deleted. Absent: unknown. */
@@ -612,7 +612,7 @@ export interface StepAction {
 
 /**
  * `first`: pulls fail in the cluster. `requested`: it uses no more than it requests. `processes`: it has too many. `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `hidden`: a mount may hide it. `local`: no registry has it. `pool`: the runtime's thin pool, or parts of one pool. `memory`: a filesystem in memory.
- * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `critical`: the kubelet evicts no such pod. `last`: if the steps before it end nothing. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
+ * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `critical`: the kubelet evicts no such pod. `declared`: its image declares the volume. `crashing`: no container of the pod runs. `last`: if the steps before it end nothing. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
   | 'first'
@@ -630,6 +630,8 @@ export type StepVariant =
   | 'limit'
   | 'needed'
   | 'critical'
+  | 'declared'
+  | 'crashing'
   | 'last'
   | 'logrotate'
   | 'auditd'

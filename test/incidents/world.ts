@@ -46,6 +46,8 @@ export interface Workload {
   /** Of that layer, where they are small files. */
   layerInodes?: number
   logsGib?: number
+  /** Of each pod, in a volume that its image declares. */
+  declaredGib?: number
   emptyDirGib?: number
   /** Of that emptyDir. */
   sizeLimit?: string
@@ -943,6 +945,10 @@ function orphansOf({ orphans, logDebris }: Held): RawObject[] {
   ]
 }
 
+/** What the runtime keeps of a container beside its layer. */
+const containerFolder = (profile: PodProfile) =>
+  `${containerdRoot}/io.containerd.grpc.v1.cri/containers/${containerId(profile, profile.containers[0]!)}`
+
 /** The folders that the measurement knows; what is left of the used bytes is the system's. */
 function foldersOf(scene: Scene, onImages: string): RawObject[] {
   const { disk, imageDisk, held = {} } = scene.world
@@ -952,8 +958,12 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
   const volumes = ofPods(scene, 'emptyDirGib') + (held.orphans?.gib ?? 0) + besideGib
   const logs = ofPods(scene, 'logsGib') + (held.logDebris ?? 0)
   const { journal = 0.4, hostLogs = 0.05, content = 0.02, temporary = 0, packages = 0 } = held
+  const declared = scene.pods.flatMap(({ workload: { declaredGib }, profile }) =>
+    declaredGib === undefined ? [] : [[containerFolder(profile), declaredGib] as const],
+  )
+  const folders = { ...held.folders, ...Object.fromEntries(declared) }
   const elsewhere =
-    sum(Object.values(held.folders ?? {})) +
+    sum(Object.values(folders)) +
     (held.deletedOpen?.gib ?? 0) +
     sum(Object.values(held.otherRuntime ?? {})) +
     (held.localVolume?.gib ?? 0) +
@@ -961,9 +971,7 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
   const { listed } = held
   const cores = (held.coreDumps?.gib ?? 0) + (listed?.gib ?? 0)
   const inLogs = sum(
-    Object.entries(held.folders ?? {}).map(([path, gib]) =>
-      path.startsWith('/var/log/') ? gib : 0,
-    ),
+    Object.entries(folders).map(([path, gib]) => (path.startsWith('/var/log/') ? gib : 0)),
   )
   const onNodefs = volumes + logs + journal + hostLogs + temporary + packages + cores + elsewhere
   const ofOthers = sum((held.namespaces ?? []).map(({ layersGib }) => layersGib))
@@ -996,7 +1004,7 @@ function foldersOf(scene: Scene, onImages: string): RawObject[] {
       ? [{ ...folder(listed.holder, listed.path, listed.gib), inodes: listed.inodes }]
       : []),
     folder('system', '/usr', system),
-    ...Object.entries(held.folders ?? {}).map(([path, gib]) => ({
+    ...Object.entries(folders).map(([path, gib]) => ({
       ...folder('unknown', path, gib),
       // A log is a file.
       ...(/\.log$|\/messages$/.test(path) && { inodes: 1 }),

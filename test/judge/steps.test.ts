@@ -161,6 +161,29 @@ it('looks into a volume by the container that mounts it', () => {
   ])
 })
 
+it('looks into a claim by a pod of its own where the container crashes', () => {
+  const pod = { kind: 'pod' as const, namespace: 'pg', pod: 'db-0', workload: null, volume: 'data' }
+  const look = {
+    id: 'look-in-volume',
+    owner: pod,
+    place: 'data-db-0',
+    variant: 'crashing',
+  } as const
+  const [bytes = '', inodes] = commandsIn(
+    stepsOf(finding, [look, { ...look, unit: 'inodes' }], on()),
+  )
+  const [, overrides = ''] =
+    /^kubectl --context prod run \S+ -n pg .*'--overrides=(.*)' \| cat -v$/.exec(bytes) ?? []
+  expect(JSON.parse(overrides)).toMatchObject({
+    spec: {
+      nodeName: 'ip-10-0-0-1',
+      containers: [{ command: ['du', '-h', '-x', '-d', '2', '/host'] }],
+      volumes: [{ persistentVolumeClaim: { claimName: 'data-db-0' } }],
+    },
+  })
+  expect(inodes).toContain('find /host -xdev')
+})
+
 it.each([
   ['session', '/rootfs', 'sudo du -h -x -d 3 -0 /rootfs | sort -z -h | tail -z'],
   ['session', null, "exec -n shop checkout-7d -c app -- sh -c 'du -h -x -d 3 / |"],
@@ -291,7 +314,7 @@ it('ends each pod that it names, by a command of its own', () => {
 
 it('shows why a container crashes: what it said before', () => {
   expect(commandsIn(stepsOf(finding, [{ id: 'end-crash-loop', owner }], on()))).toEqual([
-    'kubectl --context prod logs -n shop checkout-7d -c app --previous --tail=50',
+    'kubectl --context prod logs -n shop checkout-7d -c app --previous --tail=50 | cat -v',
   ])
 })
 

@@ -273,7 +273,24 @@ const rows: Record<string, Row[]> = {
     ],
   ],
   'src/judge/help/host-mounts.ts': [
-    ["? 'a path that is not shown'", '? place', 'judge/help/host-mounts'],
+    ["isPlainPath(place) ? place : 'a path that is not shown'", 'place', 'judge/help/host-mounts'],
+    [' && isDnsName(claim)', '', 'judge/help/host-mounts'],
+  ],
+  'src/pipeline/audit/local-volumes.ts': [
+    ['isPlainPath(folder) &&', '', 'pipeline/audit/local-volumes'],
+    ['isDnsName(namespace) && isDnsName(name)', 'true', 'pipeline/audit/local-volumes'],
+    ['!isOfRuntime(folder)', 'true', 'pipeline/audit/local-volumes'],
+  ],
+  'src/judge/events/events.ts': [
+    ['others.length > 0 ||', 'true ||', 'judge/rules/kernel/slow-runtime'],
+  ],
+  'src/judge/rules/image-pull/pull-failing-now.ts': [
+    ['author === null ? []', 'true ? []', 'judge/rules/image-pull/pull-failing-now'],
+    [
+      'fact.sandboxImage === canonicalName(image)',
+      'true',
+      'judge/rules/image-pull/pull-failing-now',
+    ],
   ],
   'src/judge/fixes/steps.ts': [
     [' && lost.pods.length <= mostNames', '', 'judge/steps'],

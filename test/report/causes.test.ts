@@ -137,8 +137,10 @@ it('names each source and each owner that one step has', () => {
     'for /dev/xvda in EC2NodeClass or launch template',
   )
   const claim = (place: string) => ({ id: 'expand-claim' as const, place })
-  expect(textOf(claim('data-db-0'))).toMatch(/expand the claim data-db-0 to/)
-  expect(textOf(claim('data-db-0'), claim('data-db-1'))).toMatch(/expand the claims data-db-0 /)
+  expect(textOf(claim('data-db-0'))).toMatch(/expand PVC data-db-0 to/)
+  expect(textOf(claim('data-db-0'), claim('data-db-1'))).toMatch(
+    /expand PVC data-db-0 and data-db-1 to/,
+  )
   const owner = { kind: 'pod' as const, namespace: 'shop', workload: 'Job load', volume: null }
   const restart = (pod: string, more = {}): StepAction => ({
     ...{ id: 'ask-owner', owner: { ...owner, pod, ...more } },

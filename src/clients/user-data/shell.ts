@@ -59,7 +59,7 @@ export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): 
 
 /** A command whose text goes nowhere, unless the block around it is written to a file. */
 const printsOnly = /^\s*(?:echo|printf)\s(?:(?!\$\()[^>|;&`])*$/
-const isRedirected = /^[^\S\n]*(?:\}|\)|done|fi)\s*[>|]/m
+const isRedirected = /^[ \t]*(?:\}|\)|done|fi)\s*[>|]/m
 
 /** Calls of bootstrap.sh, which starts a kubelet that does not run yet, and starts of the kubelet. */
 function stepsIn(commands: readonly Command[]): PlacedPiece[] {

@@ -18,7 +18,7 @@ export const poolsWithoutRoom = (message: string): { pool: string; neededBytes: 
   message.split(/incompatible with (?=(?:nodepool|provisioner) ")/).flatMap(part => {
     const [, pool = ''] = /^\w+ "([^"]{1,253})"/.exec(part) ?? []
     if (pool === '' || !part.includes('no instance type')) return []
-    const [, needed] = /resources \{[^}]*"ephemeral-storage":"([^"]{1,40})"/.exec(part) ?? []
+    const [, needed] = /resources \{[^{}]*"ephemeral-storage":"([^"]{1,40})"/.exec(part) ?? []
     return [{ pool, neededBytes: amountOrNull(needed) ?? 0 }]
   })
 
@@ -32,7 +32,7 @@ export function familyOfClass({ spec }: NodeClass): AmiFamily {
 /** Families whose types have NVMe disks of their own, and categories with such a family. */
 const nvme = {
   family:
-    /^(?:[cmrxz]\d[a-z]*d[a-z]*|i(?!2$)\d\w*|i[ms]\d\w*|d3\w*|f2|g4\w+|g5|g[67]\w*|gr6f?|hpc6id|p3dn|p[4-9].*|trn\d\w*)$/,
+    /^(?:[cmrxz]\d[a-ce-z]*d[a-z]*|i(?!2$)\d\w*|i[ms]\d\w*|d3\w*|f2|g4\w+|g5|g[67]\w*|gr6f?|hpc6id|p3dn|p[4-9].*|trn\d\w*)$/,
   category: /^(?:[cmrxzidfgp]|im|is|gr|hpc|trn)$/,
 }
 type Requirements = NonNullable<

@@ -8,6 +8,7 @@ import {
   pullCause,
   pulledImage,
 } from '#facts/kubelet/event-messages.ts'
+import { isNamespaceOfNodeEvents } from '#facts/kubelet/event-reasons.ts'
 import { containerGcPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
@@ -40,6 +41,12 @@ export const recentEvents = (
   (events ?? []).filter(
     ({ reason, lastTime }) => reasons.includes(reason) && isWithinWindow(lastTime, at),
   )
+
+/** The namespace whose users may have written all of these events: those of one namespace, unless its events count for nodes. @param pods as `namespace/name` */
+export function soleAuthor(pods: Iterable<string>): string | null {
+  const [first = '', ...others] = new Set([...pods].map(pod => pod.replace(/\/.*/, '')))
+  return others.length > 0 || isNamespaceOfNodeEvents(first) ? null : first
+}
 
 /** Of containers that did not start. */
 export const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSandBox']

@@ -298,21 +298,40 @@ function cloudCommand(
 }
 
 /** The kubelet admits only critical pods under DiskPressure: it refuses those of kubectl debug and oc debug. Upstream: eviction_manager.go Admit */
-function podCommand(nodeName: string, command: string, image = 'busybox'): string {
-  const [name, mountPath] = ['host', '/host']
-  const container = {
-    ...{ name, image, imagePullPolicy: 'IfNotPresent', securityContext: { privileged: true } },
-    command: ['chroot', mountPath, 'sh', '-c', command],
-    volumeMounts: [{ name, mountPath }],
+const podCommand = (nodeName: string, command: string, image?: string): string =>
+  runCommand('kube-system', image, {
+    spec: { nodeName, hostPID: true, priorityClassName: 'system-node-critical' },
+    container: {
+      securityContext: { privileged: true },
+      command: ['chroot', mountPath, 'sh', '-c', command],
+    },
+    volume: { hostPath: { path: '/' } },
+  })
+
+/** Of its volume. */
+const mountPath = '/host'
+
+/** A pod of one container that ends with its command. */
+function runCommand(
+  namespace: string,
+  image = 'busybox',
+  { spec, container, volume }: Record<'spec' | 'container' | 'volume', object>,
+): string {
+  const name = 'host'
+  const containers = [
+    {
+      ...{ name, image, imagePullPolicy: 'IfNotPresent', ...container },
+      volumeMounts: [{ name, mountPath }],
+    },
+  ]
+  const overrides = {
+    spec: {
+      ...{ ...spec, tolerations: [{ operator: 'Exists' }] },
+      ...{ containers, volumes: [{ name, ...volume }] },
+    },
   }
-  const spec = {
-    ...{ nodeName, hostPID: true, priorityClassName: 'system-node-critical' },
-    tolerations: [{ operator: 'Exists' }],
-    containers: [container],
-    volumes: [{ name, hostPath: { path: '/' } }],
-  }
-  const options = ['-n', 'kube-system', '--rm', '-i', '--restart=Never', `--image=${image}`]
-  return kubectl('run', 'highwater-look', ...options, `--overrides=${JSON.stringify({ spec })}`)
+  const options = ['-n', namespace, '--rm', '-i', '--restart=Never', `--image=${image}`]
+  return kubectl('run', 'highwater-look', ...options, `--overrides=${JSON.stringify(overrides)}`)
 }
 
 /** k3s and RKE2 give the kubelet its flags: it has no file of its own. Sources: docs.k3s.io/cli/server, docs.rke2.io/reference/server_config kubelet-arg */
@@ -494,6 +513,23 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
     read,
     ['changes', kubectl('patch', 'pvc', '-n', pod.namespace, clusterWord(place), '-p', spec)],
   ]
+}
+
+/** `du` of busybox counts no inodes. */
+const filesBelow = `find ${mountPath} -xdev | cut -d / -f 1-4 | sort | uniq -c | sort -n | tail`
+
+/** By the container that mounts it, or by a pod beside those that crash: on the same node, as many volumes are mounted on one node only. */
+function lookInVolume({ action: { owner, place = '', unit }, node }: OnNode): (Command | null)[] {
+  const list = ['du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2']
+  if (owner?.kind === 'container') return [containerCommand(owner, owner.container, ...list, place)]
+  const pod = podOf(owner)
+  if (!pod || place === '') return []
+  const run = runCommand(pod.namespace, node.shellImage, {
+    spec: { nodeName: node.name },
+    container: { command: unit === 'inodes' ? ['sh', '-c', filesBelow] : [...list, mountPath] },
+    volume: { persistentVolumeClaim: { claimName: place } },
+  })
+  return [['reads', `${run} | ${visible}`]]
 }
 
 /** Kinds whose template can be changed; pods of a Job cannot. */
@@ -702,6 +738,7 @@ function lookInside(on: OnNode): Command | null {
     const list = `sudo du ${counting} -x -d 3 -0 ${shellWord(inside.place)}`
     return sessionCommand(on.node, 'reads', `${list} | ${largestRows(sorting, 20)}`)
   }
+  if (inside.path === undefined) return podsOfNode(on)
   const list = `du ${counting} -x -d 3 ${shellWord(inside.path)} | sort ${sorting} | tail -n 20`
   return containerCommand(pod, inside.container, 'sh', '-c', list)
 }
@@ -795,7 +832,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     const pod = podOf(owner)
     if (!pod || owner?.kind !== 'container') return []
     const container = ['-c', clusterWord(owner.container), '--previous', '--tail=50']
-    return [readCommand('logs', '-n', pod.namespace, clusterWord(pod.pod), ...container)]
+    const logs = kubectl('logs', '-n', pod.namespace, clusterWord(pod.pod), ...container)
+    return [['reads', `${logs} | ${visible}`]]
   }),
   // New nodes are made by what stands in the last folder.
   'find-writer': readMoreStep(
@@ -825,20 +863,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     ),
   ),
   'list-processes': readMoreStep(readUsage(`${processesByProgram}; ${threadsAndZombies}`)),
-  'look-in-volume': stepForm('nothing')(
-    'ask-owner',
-    ({ action: { owner, place = '', unit } }) =>
-      owner?.kind !== 'container'
-        ? []
-        : [
-            containerCommand(
-              owner,
-              owner.container,
-              ...['du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2', place],
-            ),
-          ],
-    'nothing',
-  ),
+  'look-in-volume': stepForm('nothing')('ask-owner', lookInVolume, 'nothing'),
   'look-on-host': readMoreStep(({ action }) => [
     ['reads', `docker system df -v; df ${action.unit === 'inodes' ? '-i' : '-h'}`],
   ]),

@@ -2,6 +2,7 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { agoMs } from '#judge/events/events.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
@@ -13,6 +14,7 @@ import {
   type PodSummary,
   parseWorkload,
   type Summary,
+  statusesOf,
 } from '#model/input/record.ts'
 import { type HolderOwner, type HolderPart, type PodHolder, podOwner } from '#model/prediction.ts'
 import { leastOwned, type Reason } from './holder-cause.ts'
@@ -142,7 +144,7 @@ export function podsOf(
 }
 
 const inPods: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'memory-volumes'] as const),
+  ...(['writable-layers', 'pod-volumes', 'memory-volumes', 'image-volumes'] as const),
 ])
 /** Share from which on the end of one pod makes room. */
 export const leastShareOfPod = 0.5
@@ -263,10 +265,11 @@ export const statsOf = (
 /** How long after its grace period a pod still ends by itself. */
 const mostEndingMs = 600_000
 
-/** Since when the pod should have ended. Null: it was not deleted, or may still end by itself. */
+/** Since when the pod should have ended. Null: it was not deleted, may still end by itself, or only a finalizer keeps its object. */
 export function endingMs(pod: KubernetesPod | undefined, at = ''): number | null {
   const ms = agoMs(pod?.metadata?.deletionTimestamp ?? null, at)
-  return ms !== null && ms > mostEndingMs ? ms : null
+  const hasEnded = isTerminalPhase(pod?.status?.phase)
+  return ms !== null && ms > mostEndingMs && !hasEnded ? ms : null
 }
 
 /** What starts the pod again after its deletion. Undefined: unknown. */
@@ -288,7 +291,7 @@ export const usesKubeletFolder = (pods: NodeSubject['pods'], owner: PodName) =>
 
 /**
  * The container that writes it, and where: in its layer, or where it mounts the volume. Undefined: none runs.
- * @param place of the volume on the node
+ * @param place of the data on the node. Null: of a layer
  */
 export function writingContainer(
   owner: HolderOwner | null,
@@ -298,11 +301,21 @@ export function writingContainer(
   if (!owner || owner.kind === 'image' || owner.kind === 'process') return undefined
   const pod = podOf(pods, owner)
   if (pod?.status?.phase !== 'Running') return undefined
-  if (owner.kind === 'container')
-    return { container: owner.container, path: '/', place: rootOf(pod, owner.container) }
+  // No command runs in a container that waits, and its root is not mounted.
+  const waits = new Set(
+    statusesOf(pod).flatMap(({ name, state }) => (state?.waiting ? (name ?? []) : [])),
+  )
+  if (owner.kind === 'container') {
+    const { container } = owner
+    // Logs, and volumes that its image declares, are not in its root.
+    if (place !== null) return { container, place }
+    return waits.has(container)
+      ? undefined
+      : { container, path: '/', place: rootOf(pod, container) }
+  }
   for (const { name: container = '', volumeMounts = [] } of pod.spec?.containers ?? []) {
     const path = volumeMounts.find(({ name }) => name === owner.volume)?.mountPath
-    if (path !== undefined) return { container, path, place }
+    if (path !== undefined && !waits.has(container)) return { container, path, place }
   }
   return undefined
 }

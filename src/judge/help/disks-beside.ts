@@ -5,7 +5,7 @@ import { shorten } from '#judge/text.ts'
 import { hasVolumeSize } from '#model/prediction.ts'
 
 /** A disk or a partition of one, with the name of the disk. Logical volumes and arrays do not show theirs. */
-const plainDisk = /^\/dev\/(nvme\d+n\d+|(?:s|v|xv)d[a-z]+|mmcblk\d+)(?:p?\d+)?$/
+const plainDisk = /^\/dev\/(nvme\d+n\d{1,4}|(?:s|v|xv)d[a-z]+|mmcblk\d{1,4})(?:p?\d+)?$/
 
 type OfDisks = Partial<Pick<NodeSubject, 'host' | 'summary'>>
 

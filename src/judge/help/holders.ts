@@ -4,7 +4,7 @@ import { isPlainPath } from '#base/text.ts'
 import { gibibyte, hourMs } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
-import { isDatastore, logFolder, rotatorOf } from '#facts/host-folders.ts'
+import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-folders.ts'
 import { agoMs, isWithinWindow } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
@@ -25,6 +25,7 @@ import type { Cause, HolderCause, StepAction, StepActionId } from '#model/findin
 import { repositoryOf } from '#model/input/image-reference.ts'
 import {
   type ContainerStatus,
+  type FilesystemStats,
   type NodeIdentity,
   placedWorkload,
   statusesOf,
@@ -94,9 +95,6 @@ const ofDocker =
 const onePodFolder = /\/pods\/[^/]+/
 const ofDockerVolumes = /^\/var\/lib\/docker\/volumes(?:\/|$)/
 
-/** Folders of the runtime and the kubelet: containers may need what lies there. */
-const ofRuntime = /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/
-
 /** Folders of the AMI, which no node can make smaller. Other folders of the system hold data. */
 const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 
@@ -112,7 +110,8 @@ function stepsOf(
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
   const own = unit === 'inodes' && holder === 'pod-volumes' ? (['ask-owner'] as const) : null
   // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
-  if (holder === 'writable-layers' && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
+  const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
+  if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
   if (holder === 'pod-volumes' && isOfDaemonSet(owner))
     return [...(own ?? holders[holder].steps), 'restart-pod']
   if (own) return own
@@ -126,7 +125,7 @@ function stepsOf(
     return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
   }
   if (place !== null && isDatastore(place)) return ['compact-datastore']
-  if (holder === 'unknown-folder' && place !== null && ofRuntime.test(place))
+  if (holder === 'unknown-folder' && place !== null && isOfRuntime(place))
     return ['look-on-node', 'replace-node']
   if (holder === 'pod-folders' && isUnmounted(place)) return ['move-into-volume']
   // Which pod it is, and whether its deletion ends it, has to be seen.
@@ -202,7 +201,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
-  const isUnknown = cause.owners === 'unknown' && amount.unit === 'bytes'
+  const isUnknown = cause.owners === 'unknown'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
@@ -225,6 +224,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
+    ...(id === 'move-to-volume' && holder === 'image-volumes' && { variant: 'declared' as const }),
     ...(inside && { inside }),
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -265,27 +265,31 @@ const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[])
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
   const nodefs = subject.ledger && diskOf(subject.ledger, 'nodefs')
-  const hasRoom =
-    cause.filesystem === 'imagefs' &&
-    nodefs != null &&
-    nodefs.usedBytes + cause.amount.low < roomy * nodefs.capacityBytes
-  return emptyClaimOf(cause, subject) ?? (hasRoom ? 'emptyDir' : undefined)
+  const hasRoom = cause.filesystem === 'imagefs' && nodefs != null && isTakenBy(nodefs, cause)
+  const isBounded = hasRoom || cause.holder === 'image-volumes'
+  return emptyClaimOf(cause, subject) ?? (isBounded ? 'emptyDir' : undefined)
 }
+
+/** Share of a volume that is used at most after data was moved into it: the data grows. */
+const mostMoved = 0.8
+
+const isTakenBy = (
+  { usedBytes = 0, capacityBytes = 0 }: FilesystemStats,
+  { amount, largestBytes = amount.low }: HolderCause,
+) => usedBytes + largestBytes < mostMoved * capacityBytes
 
 /** A claim with less than this share of the layer counts as empty. */
 const leastOfLayer = 0.01
 
-/** The mount path of a claim that the container can write, and that is nearly empty beside its layer. */
-function emptyClaimOf(
-  { holder, owner, amount: { low, unit } }: HolderCause,
-  { pods, summary }: HolderSubject,
-): string | undefined {
-  if (holder !== 'writable-layers' || owner?.kind !== 'container' || unit !== 'bytes')
+/** The mount path of a claim that the container can write, that is nearly empty beside its layer, and that can take it. */
+function emptyClaimOf(cause: HolderCause, { pods, summary }: HolderSubject): string | undefined {
+  const { holder, owner, amount } = cause
+  if (holder !== 'writable-layers' || owner?.kind !== 'container' || amount.unit !== 'bytes')
     return undefined
   const pod = podOf(pods, owner)
-  const empty = (statsOf(summary, owner)?.volume ?? []).flatMap(({ name, pvcRef, usedBytes }) =>
-    pvcRef && usedBytes !== undefined && usedBytes < leastOfLayer * low ? (name ?? []) : [],
-  )
+  const empty = (statsOf(summary, owner)?.volume ?? [])
+    .filter(({ pvcRef, usedBytes = Infinity }) => pvcRef && usedBytes < leastOfLayer * amount.low)
+    .flatMap(volume => (isTakenBy(volume, cause) ? (volume.name ?? []) : []))
   const [path] = (pod?.spec?.containers ?? [])
     .filter(({ name }) => name === owner.container)
     .flatMap(({ volumeMounts = [] }) => volumeMounts)

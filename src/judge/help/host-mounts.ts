@@ -1,6 +1,6 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
-import { isPlainPath } from '#base/text.ts'
-import { isLogAgent, logFolder, sharedFolders } from '#facts/host-folders.ts'
+import { isDnsName, isPlainPath, withoutEndSlashes } from '#base/text.ts'
+import { foldersAround, isLogAgent, logFolder, sharedFolders } from '#facts/host-folders.ts'
 import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
@@ -16,9 +16,12 @@ const small =
   /^\/(?:dev|proc|sys|run|var\/run|etc|lib|lib64|usr|boot|opt\/cni|var\/lib\/(?:cni|kubelet))(?:\/|$)/
 const shown = 3
 
-const isReadByAgent = (place: string, { spec }: KubernetesPod) =>
+const isReadByAgent = (place: string, { spec }: KubernetesPod, volume: string | undefined) =>
   `${place}/`.startsWith(`${logFolder}/`) &&
-  (spec?.containers ?? []).some(({ image = '' }) => isLogAgent(image))
+  (spec?.containers ?? []).every(
+    ({ image = '', volumeMounts }) =>
+      isLogAgent(image) || !volumeMounts?.some(({ name }) => name === volume),
+  )
 
 type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems' | 'localVolumes'>>
 
@@ -36,33 +39,29 @@ function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting):
     const { namespace = '', name = '' } = pod.metadata ?? {}
     if (namespace === 'kube-system') continue
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
-    for (const { pvcRef, capacityBytes } of measured.get(podName(pod.metadata)) ?? [])
-      if (
-        pvcRef?.name !== undefined &&
-        diskBytes != null &&
-        capacityBytes === diskBytes &&
-        !localVolumes?.has(`${namespace}/${pvcRef.name}`)
-      )
-        yield { place: `PersistentVolumeClaim ${pvcRef.name}`, isFolder: false, workload }
+    for (const { pvcRef, capacityBytes } of measured.get(podName(pod.metadata)) ?? []) {
+      const claim = pvcRef?.name ?? ''
+      const isOfDisk = diskBytes != null && capacityBytes === diskBytes
+      if (isOfDisk && isDnsName(claim) && !localVolumes?.ofClaims.has(`${namespace}/${claim}`))
+        yield { place: `PersistentVolumeClaim ${claim}`, isFolder: false, workload }
+    }
     for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
       const place = hostPath?.path
-      if (place === undefined || isReadByAgent(place, pod)) continue
+      if (place === undefined || isReadByAgent(place, pod, volume)) continue
+      const shownPlace = isPlainPath(place) ? place : 'a path that is not shown'
       if (!small.test(place) && isVolumeWritable(pod, volume))
-        yield { place, isFolder: true, workload }
+        yield { place: shownPlace, isFolder: true, workload }
     }
   }
 }
-
-const shownPlace = ({ place, isFolder }: Mount) =>
-  isFolder && !isPlainPath(place) ? 'a path that is not shown' : place
 
 /** `/tmp (Deployment shop/api)`, one for each folder and workload. */
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
   const found = [...writableParts(subject)].filter(isShown)
   // A folder of a shown one shows nothing more.
   const folders = new Set(found.flatMap(({ place }) => ownFolder(place) ?? []))
-  const outermost = found.filter(({ place }) => foldersAround(place).isDisjointFrom(folders))
-  return [...new Set(outermost.map(mount => `${shownPlace(mount)} (${mount.workload})`))]
+  const outermost = found.filter(({ place }) => !isIn(place, folders))
+  return [...new Set(outermost.map(({ place, workload }) => `${place} (${workload})`))]
 }
 
 /** Three of them, each once. @param hasMore whether some are left out already */
@@ -77,28 +76,24 @@ export function cutMounts(
   }
 }
 
-const trimmed = (path: string) => path.replace(/\/+$/, '')
-
 /** Null: a folder in which others have theirs. */
 function ownFolder(path: string): string | null {
-  const folder = trimmed(path)
+  const folder = withoutEndSlashes(path)
   return folder === '' || sharedFolders.has(folder) ? null : folder
 }
 
-function foldersAround(path: string): Set<string> {
-  const folder = trimmed(path)
-  const ends = [...folder.matchAll(/\//g)].map(({ index }) => index)
-  return new Set(ends.map(end => folder.slice(0, end)))
-}
+const isIn = (path: string, folders: ReadonlySet<string>) =>
+  foldersAround(withoutEndSlashes(path)).some(around => folders.has(around))
 
 /** The widest folder that a pod of the node mounts around this one: who manages a disk mounts more of it than who uses it. */
-export const mountAround = ({ pods }: Pick<NodeSubject, 'pods'>, place: string): string =>
-  (pods ?? [])
-    .flatMap(({ spec }) => spec?.volumes ?? [])
-    .flatMap(({ hostPath }) => hostPath?.path ?? [])
-    .flatMap(path => (isPlainPath(path) ? (ownFolder(path) ?? []) : []))
-    .filter(folder => foldersAround(place).has(folder))
-    .reduce((widest, folder) => (folder.length < widest.length ? folder : widest), place)
+export function mountAround({ pods }: Pick<NodeSubject, 'pods'>, place: string): string {
+  const mounted = new Set(
+    (pods ?? [])
+      .flatMap(({ spec }) => spec?.volumes ?? [])
+      .map(({ hostPath }) => ownFolder(hostPath?.path ?? '')),
+  )
+  return foldersAround(withoutEndSlashes(place)).find(around => mounted.has(around)) ?? place
+}
 
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 
@@ -138,7 +133,7 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
     return claims.flatMap(({ claim, path }) =>
       elsewhere.has(`${namespace}/${claim}`)
         ? []
-        : { claim, workload, parent: path.replace(/\/[^/]+\/?$/, '') || '/' },
+        : { claim, workload, parent: foldersAround(path).at(-1) ?? '/' },
     )
   })
   const places = Map.groupBy(found, ({ parent, workload }) => `${parent} ${workload}`)
@@ -157,7 +152,7 @@ export const localClaims = (
 ): { claim: string; path: string }[] =>
   (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
     const claim = persistentVolumeClaim?.claimName ?? ''
-    const path = localVolumes?.get(`${metadata?.namespace}/${claim}`)
+    const path = localVolumes?.ofClaims.get(`${metadata?.namespace}/${claim}`)
     return path === undefined ? [] : [{ claim, path }]
   })
 

@@ -7,7 +7,7 @@ import { withDeletion } from '#judge/help/deletion.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import { machineImageReason } from '#judge/help/machine-image.ts'
 import { memoryRoom } from '#judge/help/memory-reason.ts'
-import { amountOf } from '#judge/help/thresholds.ts'
+import { amountOf, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
   type Failing,
   imageGcThresholds,
@@ -33,7 +33,7 @@ import {
 } from '#model/finding.ts'
 import { promisedSources, type ReadMode } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import { conditionOf, type Signal, sisterSignal } from '#model/prediction.ts'
+import { conditionOf, type Signal } from '#model/prediction.ts'
 
 export type Outcome =
   | { state: 'pass' | 'notApplicable' }
@@ -184,9 +184,8 @@ function withRoomFirst(failing: Failing, subject: NodeSubject): Failing {
   if (conditionOf(signal) !== 'DiskPressure')
     return { ...failing, steps: steps.map(step => (step.id === 'set-fields' ? late : step)) }
   const reason = diskReason(subject, signal)
-  const isWatched = subject.eviction?.thresholds.some(
-    one => one.signal === signal || one.signal === sisterSignal(signal),
-  )
+  const { eviction } = subject
+  const isWatched = eviction && watchingThresholds(signal, { ...subject, eviction }).length > 0
   const freeing = reason && !isWatched ? withDeletion(reason, subject) : reason
   const room = freeing?.steps.filter(({ id }) => id !== 'set-fields') ?? []
   return { ...failing, steps: [...room.slice(0, 1), late, ...others] }

@@ -269,6 +269,12 @@ const runtime = z.object(runtimeParts)
 export const runtimeShape = schemaShape(runtime)
 export type Runtime = Cut<z.infer<typeof runtime>>
 export type RuntimeImage = Item<Runtime['images']>
+
+/** By tag and by digest. */
+export const runtimeNames = ({ repoTags = [], repoDigests = [] }: RuntimeImage): string[] => [
+  ...repoTags,
+  ...repoDigests,
+]
 export type RuntimeContainer = Item<Runtime['containers']>
 export type RuntimeSandbox = Item<Runtime['sandboxes']>
 

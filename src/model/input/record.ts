@@ -497,8 +497,13 @@ export interface NodeInput {
   errors: readonly ReadError[]
 }
 
-/** Folders of nodes that are PersistentVolumes (local or hostPath) in use, by their claim as `namespace/name`, without a slash at the end. */
-export type LocalVolumes = ReadonlyMap<string, string>
+/** Folders of nodes that are PersistentVolumes (local or hostPath) in use, without a slash at the end. */
+export interface LocalVolumes {
+  /** By claim, as `namespace/name`. */
+  ofClaims: ReadonlyMap<string, string>
+  /** Each of them (true), and each folder around it (false). */
+  places: ReadonlyMap<string, boolean>
+}
 
 /*
  * Data read of a cluster itself. snapshot/input.ts checks it once: each field has its type,

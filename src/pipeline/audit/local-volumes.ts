@@ -1,7 +1,14 @@
 /** PersistentVolumes that are folders of nodes. They come after the nodes: those with such claims wait for them. */
 import type { Keep } from '#base/keep.ts'
-import { isPlainPath } from '#base/text.ts'
-import { claimOfFolder, isLocalVolumeRoot, sharedFolders } from '#facts/host-folders.ts'
+import { isDnsName, isPlainPath, withoutEndSlashes } from '#base/text.ts'
+import {
+  claimOfFolder,
+  foldersAround,
+  isLocalVolumeRoot,
+  isOfRuntime,
+  logFolder,
+  sharedFolders,
+} from '#facts/host-folders.ts'
 import type {
   KubernetesPod,
   NodeInput,
@@ -11,20 +18,27 @@ import type {
 } from '#model/input/record.ts'
 
 export function openLocalVolumes(keep: Keep) {
-  const byCluster = new Map<string, Map<string, string>>()
+  const byCluster = new Map<string, ReturnType<typeof noVolumes>>()
   const waiting: (() => NodeRecord)[] = []
   return {
     take({ cluster, resource, items }: ObjectsInput): void {
       if (resource !== 'persistentvolumes') return
-      const volumes = byCluster.get(cluster) ?? new Map<string, string>()
+      const volumes = byCluster.get(cluster) ?? noVolumes()
       byCluster.set(cluster, volumes)
       for (const { spec, status } of items as PersistentVolume[]) {
-        const path = (spec?.local ?? spec?.hostPath)?.path
-        const { namespace, name } = spec?.claimRef ?? {}
-        const folder = path?.replace(/(?<=.)\/+$/, '') ?? ''
-        const isOwn = isPlainPath(folder) && !sharedFolders.has(folder)
-        if (isOwn && namespace && name && (status?.phase ?? 'Bound') === 'Bound')
-          volumes.set(`${namespace}/${name}`, folder)
+        const folder = withoutEndSlashes((spec?.local ?? spec?.hostPath)?.path ?? '')
+        const { namespace = '', name = '' } = spec?.claimRef ?? {}
+        const isOwn =
+          isPlainPath(folder) &&
+          folder !== logFolder &&
+          !sharedFolders.has(folder) &&
+          !isOfRuntime(folder)
+        const isNamed = isDnsName(namespace) && isDnsName(name)
+        if (!isOwn || !isNamed || (status?.phase ?? 'Bound') !== 'Bound') continue
+        volumes.ofClaims.set(`${namespace}/${name}`, folder)
+        for (const around of foldersAround(folder))
+          if (!volumes.places.has(around)) volumes.places.set(around, false)
+        volumes.places.set(folder, true)
       }
     },
     /** The node with those of its cluster, if they were read. */
@@ -41,6 +55,11 @@ export function openLocalVolumes(keep: Keep) {
     deferred: (): readonly (() => NodeRecord)[] => waiting,
   }
 }
+
+const noVolumes = () => ({
+  ofClaims: new Map<string, string>(),
+  places: new Map<string, boolean>(),
+})
 
 /** Share of a disk from which on somebody asks what holds it. */
 const leastUsed = 0.6

@@ -1,10 +1,11 @@
 /** Local storage of each pod with kubelet statistics. */
 
 import { type Quantity, quantityNumber } from '#base/go/quantity.ts'
-import { byText } from '#base/text.ts'
+import { byText, withoutEndSlashes } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import {
   claimOfFolder,
+  foldersAround,
   isHostLog,
   isLocalVolumeRoot,
   logFolder,
@@ -16,6 +17,7 @@ import {
   type FilesystemStats,
   isVolumeWritable,
   type KubernetesPod,
+  type LocalVolumes,
   type NodeInput,
   type PodSummary,
 } from '#model/input/record.ts'
@@ -292,7 +294,7 @@ export function hostPathOwner(
 function podsMounting(pods: readonly KubernetesPod[] | null, isMounted: (path: string) => boolean) {
   return (pods ?? []).flatMap(pod => {
     const volume = pod.spec?.volumes?.find(({ name = '', hostPath }) => {
-      const path = hostPath?.path?.replace(/(?<!\/)\/+$/, '')
+      const path = withoutEndSlashes(hostPath?.path ?? '')
       return path && !sharedFolders.has(path) && isMounted(path) && isVolumeWritable(pod, name)
     })
     return volume ? [podOwner(pod, volume.name ?? '')] : []
@@ -326,7 +328,7 @@ export function localVolumesAt(
     isInside(folder, path) ||
     (isInside(path, folder) && !sharedFolders.has(folder))
   const isOf = (claim: string) => {
-    const path = localVolumes?.get(claim)
+    const path = localVolumes?.ofClaims.get(claim)
     return path === undefined ? !localVolumes && claimOfFolder(folder) === claim : isThere(path)
   }
   const owners: PodHolder[] = []
@@ -342,13 +344,17 @@ export function localVolumesAt(
   const isKnown =
     mounted.size > 0 ||
     (localVolumes
-      ? localVolumes.values().some(isThere)
+      ? isVolumePlace(folder, localVolumes)
       : isLocalVolumeRoot(folder) || claimOfFolder(folder) !== null)
   if (!isKnown) return null
   const isOne = new Set(owners.map(workloadOf)).size === 1
   const claims = [...mounted].toSorted(byText).slice(0, mostClaims)
   return { owner: isOne ? owners[0]! : null, claims }
 }
+
+const isVolumePlace = (folder: string, { places }: LocalVolumes) =>
+  (places.has(folder) && !sharedFolders.has(folder)) ||
+  foldersAround(folder).some(around => places.get(around) === true)
 
 const coversFolder = (path: string, folder: string) =>
   path === folder || (isInside(folder, path) && !isHostLog(folder))

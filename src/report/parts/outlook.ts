@@ -368,10 +368,13 @@ function stateOf(one: NodeOutlook, language: Language) {
   const isUnwatched = threshold === null
   const isUnderPressure = one.node.pressures?.some(({ condition }) => condition === 'DiskPressure')
   const watched = disk && isUnderPressure ? words.leftUnderPressure : words.left
-  const left = (isUnwatched ? words.leftUnwatched : watched)(
-    leftText(next, language),
-    language.percent(one.headroomPercent),
-  )
+  const isFull = isUnwatched && one.headroomPercent === 0
+  const left = isFull
+    ? words.full
+    : (isUnwatched ? words.leftUnwatched : watched)(
+        leftText(next, language),
+        language.percent(one.headroomPercent),
+      )
   const [growth = ''] = growthOf(disk, language)
   if (band !== 'soon' || seenMs === null || !disk?.seen) return { state: left, note: growth }
   const { text, note } = seenTime(seenMs, disk.seen, language)

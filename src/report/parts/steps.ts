@@ -289,11 +289,9 @@ function actionText(
   )
   const named = folders ? list([...folders.slice(0, 1), steps.others]) : places
   const files = id === 'look-on-node' || id === 'larger-disk' ? action.unit : undefined
-  const isOfMany = new Set(action.each?.map(one => one.place)).size > 1
-  const many = id === 'expand-claim' && isOfMany ? 'many' : undefined
   const more =
     usdPerMonth === undefined
-      ? (variant ?? message ?? files ?? many ?? (action.above ?? action.limit)?.toString())
+      ? (variant ?? message ?? files ?? (action.above ?? action.limit)?.toString())
       : costText(usdPerMonth, language, most?.usdPerMonth)
   if (id === 'drain' && lost)
     return steps.drain(shownPods(lost.pods, language), shownPods(lost.data, language))

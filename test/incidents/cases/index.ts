@@ -38,6 +38,7 @@ import { strangerIncidents } from './strangers.ts'
 import { toldOnceIncidents } from './told-once.ts'
 import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
+import { fittingIncidents } from './what-fits.ts'
 
 export const incidents: readonly Incident[] = [
   ...claimIncidents,
@@ -79,4 +80,5 @@ export const incidents: readonly Incident[] = [
   ...toldOnceIncidents,
   ...lostIncidents,
   ...besideImageIncidents,
+  ...fittingIncidents,
 ]

@@ -202,6 +202,7 @@ export const onceMoreIncidents: Incident[] = [
             },
           ],
           held: { images: images(3, 0.02, 0.05), journal: 0.05, folders: { '/dummy': 5.59 } },
+          containerd: { sandboxImage: 'rancher/mirrored-pause:3.6' },
         },
       ],
     },

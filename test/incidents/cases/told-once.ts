@@ -155,7 +155,7 @@ export const toldOnceIncidents: readonly Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'kilobase/StatefulSet supabase-cluster',
     steps: ['ask-owner'],
-    words: [/expand the\s+claims\s+supabase-cluster-5\s+and\s+supabase-cluster-6\s+to/],
+    words: [/expand\s+PVC\s+supabase-cluster-5\s+and\s+supabase-cluster-6\s+to/],
     never: [/folders of the\s+node/, /ended with "no space left on device"/],
   },
   {

@@ -550,22 +550,42 @@ it('has the same steps for what holds a disk as for a finding about it', () => {
 })
 
 it.each([
-  ['/var/lib/app', '/var/lib/app'],
-  ['/data is safe to delete: run', undefined],
-])('names the mount path of an empty claim if it is one: %s', (mountPath, place) => {
-  const { owner, ...layer } = part('writable-layers', 'api', 60)
+  ['/var/lib/app', 500, '/var/lib/app'],
+  ['/data is safe to delete: run', 500, undefined],
+  // It is empty, and too small for the layer.
+  ['/var/lib/app', 9.8, undefined],
+  ['/var/lib/app', 70, undefined],
+])(
+  'names the mount path of an empty claim that takes the layer: %s, %d GiB',
+  (mountPath, gib, place) => {
+    const { owner, ...layer } = part('writable-layers', 'api', 60)
+    const subject = exampleSubject({ held: { 'writable-layers': 60 } })
+    const pods = [
+      {
+        metadata: { namespace: 'shop', name: 'api-1' },
+        spec: { containers: [{ name: 'app', volumeMounts: [{ name: 'data', mountPath }] }] },
+      },
+    ]
+    const pvcRef = { namespace: 'shop', name: 'data' }
+    const volume = [{ name: 'data', pvcRef, usedBytes: 0, capacityBytes: gib * gibibyte }]
+    const summary = { pods: [{ podRef: { namespace: 'shop', name: 'api-1' }, volume }] }
+    const ledger = { ...subject.ledger!, parts: [{ ...layer, owner }] }
+    const steps = diskReason({ ...subject, ledger, pods, summary }, 'nodefs.available')?.steps
+    expect(steps?.find(({ id }) => id === 'move-to-volume')?.place).toBe(place)
+  },
+)
+
+it.each([
+  [{ running: {} }, { container: 'app', path: '/', place: null }],
+  // No command runs in it.
+  [{ waiting: { reason: 'CrashLoopBackOff' } }, undefined],
+])('looks into a container that runs: %j', (state, inside) => {
   const subject = exampleSubject({ held: { 'writable-layers': 60 } })
-  const pods = [
-    {
-      metadata: { namespace: 'shop', name: 'api-1' },
-      spec: { containers: [{ name: 'app', volumeMounts: [{ name: 'data', mountPath }] }] },
-    },
-  ]
-  const volume = [{ name: 'data', pvcRef: { namespace: 'shop', name: 'data' }, usedBytes: 0 }]
-  const summary = { pods: [{ podRef: { namespace: 'shop', name: 'api-1' }, volume }] }
-  const ledger = { ...subject.ledger!, parts: [{ ...layer, owner }] }
-  const steps = diskReason({ ...subject, ledger, pods, summary }, 'nodefs.available')?.steps
-  expect(steps?.find(({ id }) => id === 'move-to-volume')?.place).toBe(place)
+  const ledger = { ...subject.ledger!, parts: [part('writable-layers', 'api', 60)] }
+  const status = { phase: 'Running', containerStatuses: [{ name: 'app', state }] }
+  const pods = [{ metadata: { namespace: 'shop', name: 'api-1' }, status }]
+  const steps = diskReason({ ...subject, ledger, pods }, 'nodefs.available')?.steps
+  expect(steps?.find(({ id }) => id === 'move-to-volume')?.inside).toEqual(inside)
 })
 
 it.each([

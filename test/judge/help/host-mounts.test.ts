@@ -56,7 +56,7 @@ it('names claims that are folders of the node, but none with a disk of its own',
     metadata: { namespace: 'shop', name },
     spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: name } }] },
   })
-  const localVolumes = new Map(
+  const ofClaims = new Map(
     ['db', 'wal', 'other'].map(name => [`shop/${name}`, `/data/${name}`] as const),
   )
   const volume = [{ pvcRef: { namespace: 'shop', name: 'other' }, capacityBytes: 20 }]
@@ -66,7 +66,7 @@ it('names claims that are folders of the node, but none with a disk of its own',
       pods: ['db', 'wal', 'other', 'unknown'].map(claiming),
       summary: { pods: [{ podRef: { namespace: 'shop', name: 'other' }, volume }] },
       filesystems: { nodefs: { capacityBytes: 100 } } as never,
-      localVolumes,
+      localVolumes: { ofClaims, places: new Map() },
     },
   )
   expect(step).toMatchObject({
@@ -96,6 +96,14 @@ it.each([
   const containers = spec.containers.map(container => ({ ...container, image }))
   const pods = [{ metadata, spec: { ...spec, containers } }]
   expect(writableMounts({ pods }).length).toBe(isNamed ? 1 : 0)
+})
+
+it('suspects an application whose logs an agent beside it reads', () => {
+  const { metadata, spec } = pod('shop', 'web', '/var/log/shop')
+  const volumeMounts = [{ name: 'host', mountPath: '/logs', readOnly: true }]
+  const agent = { name: 'agent', image: 'fluent/fluent-bit:3', volumeMounts }
+  const pods = [{ metadata, spec: { ...spec, containers: [...spec.containers, agent] } }]
+  expect(writableMounts({ pods })).toEqual(['/var/log/shop (Pod shop/web)'])
 })
 
 it('names a claim that has the size of the disk: it is a folder on it', () => {
@@ -149,4 +157,20 @@ it.each([
   expect(writableMounts({ pods: [pod('evil', 't', path)] })).toEqual([
     'a path that is not shown (Pod evil/t)',
   ])
+})
+
+it.each(['/data/..', '/data/../etc/x'])('shows no path that leads elsewhere: %s', path => {
+  expect(writableMounts({ pods: [pod('evil', 't', path)] })).toEqual([
+    'a path that is not shown (Pod evil/t)',
+  ])
+})
+
+it('names no claim by a sentence', () => {
+  const own = { ...pod('db', 'ledger-0', '/x'), spec: {} }
+  const podRef = { namespace: 'db', name: 'ledger-0' }
+  const volume = [{ pvcRef: { name: 'data, safe to delete' }, capacityBytes: 100 }]
+  const filesystems = { nodefs: { capacityBytes: 100 } } as never
+  expect(
+    writableMounts({ pods: [own], summary: { pods: [{ podRef, volume }] }, filesystems }),
+  ).toEqual([])
 })

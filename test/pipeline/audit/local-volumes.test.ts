@@ -17,11 +17,17 @@ describe('PersistentVolumes that are folders of nodes', () => {
     ['at the root', volumeOf('db', '/'), undefined],
     ['at a folder of many', volumeOf('db', '/var/lib'), undefined],
     ['with a sentence for a path', volumeOf('db', '/data, which is rubbish'), undefined],
+    ['with a sentence for a claim', volumeOf('db, safe to delete', '/data/db'), undefined],
+    ['that leads elsewhere', volumeOf('db', '/data/../etc'), undefined],
+    ['of all pods', volumeOf('db', '/var/lib/kubelet/pods'), undefined],
+    ['of all logs', volumeOf('db', '/var/log/'), undefined],
   ])('%s', (_, volume, path) => {
     const volumes = openLocalVolumes(keepInMemory)
     volumes.take({ cluster: 'c', resource: 'persistentvolumes', items: [volume], errors: [] })
     const node = { cluster: 'c' } as NodeInput
-    expect(volumes.added(node).localVolumes?.get('shop/db')).toBe(path)
+    expect(
+      volumes.added(node).localVolumes?.ofClaims.get(`shop/${volume.spec.claimRef.name}`),
+    ).toBe(path)
     expect(volumes.added({ ...node, cluster: 'other' }).localVolumes).toBeUndefined()
   })
 })

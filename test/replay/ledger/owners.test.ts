@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest'
+import { keepInMemory } from '#base/keep.ts'
+import type { NodeInput } from '#model/input/record.ts'
+import { openLocalVolumes } from '#pipeline/audit/local-volumes.ts'
 import { hostPathOwner, localVolumesAt } from '#replay/ledger/pod-use.ts'
 
 const pod = (namespace: string, path: string, name = 'a') => ({
@@ -70,6 +73,7 @@ it.each([
   ['a folder in it', `${folderOf('shop/db')}/base`, ['shop/db'], 'db'],
   ['the folder of several', '/data', ['shop/db', 'shop/mq'], null],
   ['a claim that no pod has here', '/srv/idle', [], null],
+  ['a folder in that', '/srv/idle/base', [], null],
   ['another folder', '/data2', undefined, null],
   ['a folder of many owners', '/srv', undefined, null],
 ])('%s is a local volume', (_, folder, claims, owner) => {
@@ -78,20 +82,28 @@ it.each([
     spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: name } }] },
   })
   const pods = ['db', 'mq', 'ebs'].map(claiming)
-  const localVolumes = new Map([
-    ...['shop/db', 'shop/mq'].map(claim => [claim, folderOf(claim)] as const),
-    ['shop/idle', '/srv/idle'] as const,
-  ])
-  const found = localVolumesAt({ pods, localVolumes }, folder)
+  const volumes = openLocalVolumes(keepInMemory)
+  const paths = { db: folderOf('shop/db'), mq: folderOf('shop/mq'), idle: '/srv/idle' }
+  const items = Object.entries(paths).map(([name, path]) => ({
+    metadata: { name },
+    spec: { local: { path }, claimRef: { namespace: 'shop', name } },
+  }))
+  volumes.take({ cluster: 'c', resource: 'persistentvolumes', items, errors: [] })
+  const found = localVolumesAt(
+    volumes.added({ cluster: 'c', pods } as unknown as NodeInput),
+    folder,
+  )
   expect(found?.claims).toEqual(claims)
   expect(found?.owner?.pod ?? null).toBe(owner)
 })
 
+const none = { ofClaims: new Map(), places: new Map() }
+
 it.each([
   [folderOf('shop/db'), undefined, { claims: [], owner: null }],
-  [folderOf('shop/db'), new Map(), null],
+  [folderOf('shop/db'), none, null],
   ['/opt/local-path-provisioner', undefined, { claims: [], owner: null }],
-  ['/opt/local-path-provisioner', new Map(), null],
+  ['/opt/local-path-provisioner', none, null],
   ['/opt/other', undefined, null],
 ])('takes %s as a local volume by its name if none were read', (folder, localVolumes, found) => {
   const volumes = localVolumes && { localVolumes }

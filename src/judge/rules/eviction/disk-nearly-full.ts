@@ -33,6 +33,7 @@ const soon = { hours: 24, usedPercent: 50 }
 const titles = {
   unwatched:
     'A disk that no threshold watches is nearly full, and image GC does not free what holds it',
+  full: 'A disk that no threshold watches is full, and image GC does not free what holds it',
   soon: 'A disk fills within a day, and image GC does not free what holds it',
   inodes: 'A disk is nearly out of inodes, at which image GC does not look',
 }
@@ -167,8 +168,11 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
   const isInodes = signal.endsWith('.inodesFree')
   const shown = isInodes ? `${left} inodes` : bytes(left)
   const text = `${shown} (${percent((100 * left) / capacity)}) are left`
+  const isFull = disk.free <= 0
+  const full = `${isInodes ? 'no inode is left' : 'the disk is full'}: writes fail now.`
   const said = [
-    ...(isInodes ? [`${text} before ${signal} is met.`] : []),
+    ...(isFull ? [full] : []),
+    ...(isInodes && isWatched ? [`${text} before ${signal} is met.`] : []),
     ...(disk.rate === null ? [] : [disk.rate]),
     ...(reason.seen === undefined ? [] : [reason.seen]),
   ]
@@ -176,10 +180,10 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
     ...reason,
     ...(said.length > 0 && { seen: said.join(' ') }),
     ...(isInodes && { title: titles.inodes }),
-    ...(!isWatched && { title: titles.unwatched, severity: 'critical' }),
+    ...(!isWatched && { title: titles[isFull ? 'full' : 'unwatched'], severity: 'critical' }),
     consequence: isWatched
       ? `${text} before ${signal} is met, and the kubelet evicts pods.`
-      : `${text} of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
+      : `${text} of ${signal}, which no threshold watches: ${isFull ? 'writes fail now' : 'at 0 writes fail'}, without DiskPressure.`,
     evidence: evidenceOf(disk),
   }
 }
@@ -211,10 +215,11 @@ function fillRateText(
   const heldBytes = Math.min(held?.lowBytes ?? 0, largestBytes)
   if (ageMs === null || ageMs <= 0 || heldBytes === 0) return null
   const perMinute = (60_000 * heldBytes) / ageMs
-  const minutes = Math.max(1, Math.round(left / perMinute))
-  return minutes > 60
-    ? null
-    : `${shortPodName({ namespace: owner.namespace, name: owner.pod })} wrote ${bytes(heldBytes)} in ${span(ageMs)}, about ${bytes(perMinute)} a minute: at that rate the rest lasts ${plural(minutes, 'minute')}.`
+  const minutes = Math.round(left / perMinute)
+  if (minutes > 60) return null
+  const rest = minutes < 1 ? 'less than a minute' : plural(minutes, 'minute')
+  const end = left <= 0 ? '' : `: at that rate the rest lasts ${rest}`
+  return `${shortPodName({ namespace: owner.namespace, name: owner.pod })} wrote ${bytes(heldBytes)} in ${span(ageMs)}, about ${bytes(perMinute)} a minute${end}.`
 }
 
 /** Null: growth is unknown, or leaves more than a day. */

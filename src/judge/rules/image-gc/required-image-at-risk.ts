@@ -15,6 +15,7 @@ import {
 import { severityRank } from '#judge/run/outcome.ts'
 import type { Severity } from '#model/finding.ts'
 import { canonicalName, familiarName } from '#model/input/image-reference.ts'
+import { runtimeNames } from '#model/input/inspection.ts'
 import { controllerReferenceOf, type KubernetesPod, statusesOf } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Certainty } from '#model/prediction.ts'
@@ -132,8 +133,8 @@ function risksOf({ imageGC: { deletions, kept }, eviction, node, runtime }: Imag
   const names = new Map<string, string[]>()
   for (const image of node.status?.images ?? [])
     names.set(image.names?.[0] ?? '', image.names ?? [])
-  for (const { id, repoTags = [], repoDigests = [] } of runtime?.images ?? [])
-    if (id !== undefined) names.set(id, [...repoTags, ...repoDigests])
+  for (const image of runtime?.images ?? [])
+    if (image.id !== undefined) names.set(image.id, runtimeNames(image))
   const risks = new Map<string, Risk>()
   for (const { image, reason } of kept)
     if (reason === 'not-needed' || reason === 'too-young' || reason === 'unknown')

@@ -1,6 +1,6 @@
 import { line, nodeRule, settingIn, shorten } from '#judge/rule.ts'
 import { canonicalName } from '#model/input/image-reference.ts'
-import type { RuntimeImage } from '#model/input/inspection.ts'
+import { runtimeNames } from '#model/input/inspection.ts'
 
 export const unpinnedSandboxImage = nodeRule({
   id: 'unpinned-sandbox-image',
@@ -27,7 +27,8 @@ export const unpinnedSandboxImage = nodeRule({
       }
     const image = runtime.images.find(
       ({ id, ...names }) =>
-        id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)),
+        id === name ||
+        runtimeNames(names).some(known => canonicalName(known) === canonicalName(name)),
     )
     if (!image)
       return yield {
@@ -43,5 +44,3 @@ export const unpinnedSandboxImage = nodeRule({
     }
   },
 })
-
-const namesOf = ({ repoTags = [], repoDigests = [] }: RuntimeImage) => [...repoTags, ...repoDigests]

@@ -15,9 +15,11 @@ import {
   recentEvents,
   registryOf,
   shownTime,
+  soleAuthor,
   timesText,
   unreadEvents,
   type WaitingContainer,
+  waitingContainers,
   waitingOf,
 } from '#judge/events/events.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
@@ -39,6 +41,7 @@ import {
 } from '#judge/rule.ts'
 import type { HolderCause, StepActionId } from '#model/finding.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
+import { runtimeNames } from '#model/input/inspection.ts'
 
 const mostShown = 10
 const rateLimit: PullCause = 'rate limit (429)'
@@ -93,6 +96,10 @@ export const pullFailingNow = contextRule({
       isGcDue: subject.imageGC?.triggered === true,
       pulled: waiting.length > 0 ? pulledRepositories(node.status?.images ?? []) : [],
       listedImages: runtime?.images?.length ?? node.status?.images?.length ?? null,
+      sandboxImage: missingSandbox(subject),
+      creating: pods
+        .flatMap(waitingContainers)
+        .flatMap(({ pod, reason }) => (reason === 'ContainerCreating' ? pod : [])),
       sandboxDeletedAt: lastDeletion(host?.logLines ?? [], mostSandboxBytes),
       deletedAt: waiting.length > 0 ? lastDeletion(host?.logLines ?? []) : null,
     }
@@ -430,12 +437,32 @@ interface SandboxFact {
   sandboxDeletedAt: string | null
   /** How many images the node has. Null: unknown. */
   listedImages: number | null
+  /** Its canonical name. Empty: the node has it. Null: unknown. */
+  sandboxImage: string | null
+  /** Pods of the node that wait for their containers. */
+  creating: readonly string[]
 }
 
-const unreadNode: SandboxFact = { sandboxDeletedAt: null, listedImages: null }
+const unreadNode: SandboxFact = {
+  ...{ sandboxDeletedAt: null, listedImages: null },
+  ...{ sandboxImage: null, creating: [] },
+}
+
+/** What the runtime uses, if it does not list it. */
+function missingSandbox({ host, runtime }: NodeSubject): string | null {
+  const image = host?.containerd?.sandboxImage
+  if (image === undefined || !runtime?.images) return null
+  const name = canonicalName(image)
+  return runtime.images.flatMap(runtimeNames).some(one => canonicalName(one) === name) ? '' : name
+}
 
 function* failingsOf(failures: readonly PullFailure[], fact: SandboxFact): Iterable<Failing> {
-  const sandboxes = failures.filter(({ isOfSandbox }) => isOfSandbox)
+  const sandboxes = failures.filter(
+    ({ isOfSandbox, image }) =>
+      isOfSandbox &&
+      image !== null &&
+      (fact.sandboxImage === null || fact.sandboxImage === canonicalName(image)),
+  )
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
   if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, fact)
   if (others[0]) yield pastFailing(others[0], others)
@@ -448,23 +475,27 @@ const fewImages = 3
 function sandboxFailing(
   first: PullFailure,
   failures: readonly PullFailure[],
-  { sandboxDeletedAt: deletedAt, listedImages }: SandboxFact,
+  { sandboxDeletedAt: deletedAt, listedImages, creating }: SandboxFact,
 ): Failing {
   const place = shorten(first.image ?? '', 200)
   const isInNoRegistry = place.startsWith('localhost/')
   const isHidden = listedImages !== null && listedImages < fewImages
   const replace = { id: 'replace-node' as const }
+  const author = soleAuthor(failures.map(({ pod }) => pod))
   const bringBack = {
     ...{ id: 'import-sandbox' as const, place },
     ...(isHidden && { variant: 'hidden' as const }),
     ...(deletedAt !== null && { variant: 'deleted' as const }),
   }
   return {
-    severity: 'critical',
+    severity:
+      author === null || failures.some(({ pod }) => creating.includes(pod)) ? 'critical' : 'high',
+    ...(author !== null && { confidence: 'likely' }),
     title: titles.sandbox,
     cause: worldCause('image-missing', place),
-    // A new node loses a deleted image in the same way.
+    // Events of one namespace may be forged; the journal is not. A new node loses a deleted image in the same way.
     steps: [
+      ...(author === null ? [] : [{ id: 'read-journal' as const, place: 'containerd' }]),
       ...(deletedAt !== null || isHidden || isInNoRegistry ? [bringBack] : []),
       ...(deletedAt !== null || isInNoRegistry ? [] : [replace]),
     ],

@@ -1,4 +1,4 @@
-import { by, isPlainPath } from '#base/text.ts'
+import { isPlainPath } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { claimName, scarceClaims } from '#judge/help/claims.ts'
 import {
@@ -72,27 +72,37 @@ export const claimNearlyFull = nodeRule({
           `${what} of pod ${shortPodName(podRef)}${workload === null ? '' : ` (${shorten(placedWorkload(namespace, workload))})`} has ${free} free${restarts === 0 ? '' : `; its containers crash, with ${plural(restarts, 'restart')}`}.`,
           `It is no disk of the node, whose thresholds do not watch it.${unit === undefined ? '' : ' A larger ext4 has more inodes; XFS makes them as needed.'}`,
         ),
-        steps: [
-          ...lookIn(pod, volume).map(step => ({ ...step, ...(unit && { unit }) })),
-          { id: 'expand-claim', owner, place: claim, bytes: wanted },
-        ],
+        steps: stepsFor(pod, volume, {
+          ...{ id: 'expand-claim', owner, place: claim, bytes: wanted },
+          ...(unit && { unit }),
+        }),
         evidence: [line('summary', what, `${free} free`)],
       }
     }
   },
 })
 
-/** Of the first container that mounts the volume and runs, or runs again and again. */
-function lookIn(pod: KubernetesPod, volume: string): StepAction[] {
+/** Before an expansion, which never shrinks, a look by a container that runs. If all crash, the expansion comes first: a look takes another pod. */
+function stepsFor(
+  pod: KubernetesPod,
+  volume: string,
+  { unit, ...expand }: StepAction,
+): StepAction[] {
+  const { owner, place } = expand
   const statuses = statusesOf(pod)
   const running = new Set(statuses.flatMap(({ name, state }) => (state?.running ? [name] : [])))
-  const looping = new Set(statuses.filter(waitsForRestart).map(({ name }) => name))
-  const looks = (pod.spec?.containers ?? []).flatMap(({ name = '', volumeMounts }) => {
-    const place = volumeMounts?.find(mount => mount.name === volume)?.mountPath
-    if (!place || !isPlainPath(place) || !(running.has(name) || looping.has(name))) return []
-    return [{ id: 'look-in-volume' as const, owner: containerOwner(pod, name), place }]
-  })
-  return looks.toSorted(by(({ owner }) => Number(!running.has(owner.container)))).slice(0, 1)
+  const look = { id: 'look-in-volume', ...(unit && { unit }) } as const
+  for (const { name = '', volumeMounts } of pod.spec?.containers ?? []) {
+    const path = volumeMounts?.find(mount => mount.name === volume)?.mountPath
+    if (path && isPlainPath(path) && running.has(name))
+      return [{ ...look, owner: containerOwner(pod, name), place: path }, expand]
+  }
+  if (!statuses.some(waitsForRestart)) return [expand]
+  const crashing = { variant: 'crashing' } as const
+  return [
+    { ...expand, ...crashing },
+    { ...look, owner, place, ...crashing },
+  ]
 }
 
 /** Restarts of the containers of a pod that wait to be started again. */

@@ -1,7 +1,13 @@
 import { isRuntimeTimeout, isUnfinishedStart } from '#facts/kubelet/event-messages.ts'
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { runtimeUnit } from '#facts/kubelet/unpacking.ts'
-import { eventTimes, recentEvents, shownTime, waitingContainers } from '#judge/events/events.ts'
+import {
+  eventTimes,
+  recentEvents,
+  shownTime,
+  soleAuthor,
+  waitingContainers,
+} from '#judge/events/events.ts'
 import { endingMs } from '#judge/help/deletion.ts'
 import { dataDevice } from '#judge/help/disk-size.ts'
 import { hasRoom } from '#judge/help/space-errors.ts'
@@ -131,7 +137,7 @@ function unansweredFailing(
   const timeouts = recentEvents(events, at, ['FailedCreatePodSandBox', 'FailedKillPod']).filter(
     ({ message }) => isRuntimeTimeout(message),
   )
-  const pods = new Set(timeouts.map(({ pod }) => pod && `${pod.namespace}/${pod.name}`))
+  const pods = new Set(timeouts.map(({ pod }) => podName(pod ?? undefined)))
   const { count, first } = eventTimes(timeouts, at)
   if (count < leastTimeouts.times || pods.size < leastTimeouts.pods) return null
   const countOf = (reason: string) =>
@@ -142,13 +148,16 @@ function unansweredFailing(
   const [sandboxes, kills] = [countOf('FailedCreatePodSandBox'), countOf('FailedKillPod')]
   const flaps = eventTimes(recentEvents(events, at, ['NodeNotReady']), at).count
   const since = first === null ? '' : ` since ${shownTime(first)}`
+  const author = soleAuthor(pods)
   return {
     title: titles.unanswered,
+    // Nothing else shows it than what users of one namespace can write.
+    ...(author !== null && flaps === 0 && !endless && { severity: 'medium' }),
     confidence: 'likely',
     steps: hungRuntimeSteps(runtime),
     ...seenFirst(
       [
-        `${runtime} did not answer in time${since}: ${plural(sandboxes, 'sandbox creation')} and ${plural(kills, 'pod termination')} failed, of ${pods.size} pods.`,
+        `${runtime} did not answer in time${since}: ${plural(sandboxes, 'sandbox creation')} and ${plural(kills, 'pod termination')} failed, of ${pods.size} pods${author === null ? '' : ` of namespace ${shorten(author, nameLength)}`}.`,
         ...(endless
           ? [`${endless.name} was deleted ${span(endless.ms)} ago and is still there.`]
           : []),

@@ -100,3 +100,10 @@ it('leaves growth to image GC where it frees what holds the disk', () => {
   const given = { ...example(40, { 'images-unused': 50 }), growth: growing(5, 24) }
   expect(outcomeFor(diskNearlyFull, given).state).toBe('pass')
 })
+
+it('says that a full disk is full, and not how long the rest lasts', () => {
+  const { title, consequence, seen } = failingOf(diskNearlyFull, example(0, { journal: 60 }, false))
+  expect(title).toContain('is full')
+  expect(seen).toBe('the disk is full: writes fail now.')
+  expect(consequence).toContain('writes fail now')
+})

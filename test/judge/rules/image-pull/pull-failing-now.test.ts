@@ -214,9 +214,9 @@ it('does not ask for an image whose pull fails at a file of the node', () => {
 })
 
 describe('a node without a sandbox image', () => {
-  const refusal = (image: string) =>
+  const refusal = (image: string, of = 'kube-system/aws-node-7xk2p') =>
     pullOf(`Failed to create pod sandbox: failed to get sandbox image "${image}": not found`, {
-      reason: 'FailedCreatePodSandBox',
+      ...{ reason: 'FailedCreatePodSandBox', of },
     })
 
   it.each([
@@ -257,12 +257,34 @@ describe('a node without a sandbox image', () => {
 
   it('is none if the pod has started since', () => {
     const started = {
-      metadata: { namespace: 'batch', name: 'import-x8k2p' },
+      metadata: { namespace: 'kube-system', name: 'aws-node-7xk2p' },
       status: {
         containerStatuses: [{ name: 'a', state: { running: { startedAt: minutesAgo(3) } } }],
       },
     }
     expect(state(pullFailingNow, { pods: [started], events: [refusal('a')] })).toBe('pass')
+  })
+
+  const waiting = pod({ waiting: { reason: 'ContainerCreating' } })
+
+  it.each([
+    ['none of which is here', [], ['evil/a', 'evil/b'], 'high', 'read-journal'],
+    ['of which one waits here', [waiting], ['shop/web', 'shop/b'], 'critical', 'read-journal'],
+    ['and another', [], ['evil/a', 'shop/b'], 'critical', 'replace-node'],
+  ])('by events of pods of one namespace, %s', (_, pods, names, severity, first) => {
+    const events = names.map(of => refusal('a/pause', of))
+    const failing = failingOf(pullFailingNow, { pods, events })
+    expect([failing.severity, failing.steps?.[0]?.id]).toEqual([severity, first])
+  })
+
+  it.each([
+    ['the node has it', 'a/pause:3', ['a/pause:3'], 'pass'],
+    ['the runtime uses another', 'evil/pause:3', [], 'pass'],
+    ['the node lacks it', 'a/pause:3', ['b/c:1'], 'fail'],
+  ])('only if it is the missing one: %s', (_, named, repoTags, expected) => {
+    const host = { containerd: { sandboxImage: 'a/pause:3' } }
+    const given = { pods: [], events: [refusal(named)], host, runtime: { images: [{ repoTags }] } }
+    expect(state(pullFailingNow, given)).toBe(expected)
   })
 })
 
@@ -457,7 +479,7 @@ describe('a sandbox image that is gone', () => {
     expect(failingOf(pullFailingNow, { pods, events: [sandbox(message)] })).toMatchObject({
       title: expect.stringContaining('sandbox image'),
       cause: { kind: 'world', event: 'image-missing', subject: image },
-      steps: [{ id: 'replace-node' }],
+      steps: [{ id: 'read-journal', place: 'containerd' }, { id: 'replace-node' }],
       seen: expect.stringContaining('(denied)'),
     })
   })

@@ -69,7 +69,7 @@ describe('claim-nearly-full', () => {
     expect(failing.steps?.[0]).toMatchObject({ owner, place: '/pgdata', ...(unit && { unit }) })
   })
 
-  it('looks into the volume of a container that is started again and again', () => {
+  it('expands the claim of a container that crashes first: no command runs in it', () => {
     const example = mounted(free(0))
     const volumeMounts = [{ name: 'data', mountPath: '/pgdata' }]
     const stepsWhile = (reason: string) => {
@@ -78,10 +78,14 @@ describe('claim-nearly-full', () => {
         spec: { ...pod.spec, containers: [{ name: 'db', volumeMounts }] },
         status: { containerStatuses: [{ name: 'db', state: { waiting: { reason } } }] },
       }))
-      return failingOf(claimNearlyFull, { ...example, pods }).steps?.map(({ id }) => id)
+      const { steps } = failingOf(claimNearlyFull, { ...example, pods })
+      return steps?.map(({ id, variant, place }) => [id, variant, place])
     }
-    expect(stepsWhile('CrashLoopBackOff')).toEqual(['look-in-volume', 'expand-claim'])
-    expect(stepsWhile('ImagePullBackOff')).toEqual(['expand-claim'])
+    expect(stepsWhile('CrashLoopBackOff')).toEqual([
+      ['expand-claim', 'crashing', 'data-db-0'],
+      ['look-in-volume', 'crashing', 'data-db-0'],
+    ])
+    expect(stepsWhile('ImagePullBackOff')).toEqual([['expand-claim', undefined, 'data-db-0']])
   })
 
   it('names claim, pod and owner, and the size to expand to', () => {

@@ -75,6 +75,19 @@ it.each([
 })
 
 it.each([
+  ['alone', {}, 'medium'],
+  ['and a node that was not ready', { reason: 'NodeNotReady', pod: null }, 'high'],
+  ['and of another', { pod: { namespace: 'etl', name: 'load' } }, 'high'],
+])('who writes events of one namespace raises no alarm: %s', (_, more, severity) => {
+  const given = timeouts([4, 1])
+  const [event] = given.events
+  const events = [...given.events, { ...event!, ...more }]
+  const failing = failingOf(slowRuntime, { ...given, events })
+  expect(failing.severity ?? 'high').toBe(severity)
+  expect(failing.seen?.includes('of namespace shop')).toBe(!('pod' in more && more.pod))
+})
+
+it.each([
   ['containerd://2.1.4', 'containerd'],
   ['cri-o://1.32.5', 'crio'],
   ['docker://26.0.0', 'docker'],
@@ -85,5 +98,7 @@ it.each([
     ['read-journal', unit],
     ['restart-daemon', unit],
   ])
-  expect(seen).toContain('5 sandbox creations and 0 pod terminations failed, of 2 pods.')
+  expect(seen).toContain(
+    '5 sandbox creations and 0 pod terminations failed, of 2 pods of namespace shop.',
+  )
 })

@@ -1,0 +1,55 @@
+/** Incidents in which a usual step does not fit: a volume that is too small, a drain that moves the writer, an image that no registry has. */
+import type { Incident } from '../incident.ts'
+import { evictionOf, held, imageGc, images, nodeOf, users } from '../short-forms.ts'
+
+const eks = evictionOf({ 'nodefs.available': '10%' })
+
+export const fittingIncidents: readonly Incident[] = [
+  {
+    name: 'build-beside-a-claim-that-is-too-small',
+    thread: 'https://github.com/tektoncd/pipeline/issues/8313',
+    found:
+      'The image disk of 59 GiB is full, by the layer of a build step of buildah. Its claim of 9.8 GiB is nearly empty, and takes none of it.',
+    world: nodeOf({
+      disk: { gib: 60, usedGib: 8 },
+      imageDisk: { gib: 59, usedGib: 59, device: '/dev/nvme1n1', mount: '/var/lib/containerd' },
+      volumes: ['a', 'b'].map(name => ({ device: `/dev/xvd${name}`, gib: 60 })),
+      configuration: { evictionHard: eks.evictionHard },
+      workloads: [
+        ...users(8),
+        {
+          ...{ namespace: 'ci', owner: 'TaskRun app-build', container: 'step-build' },
+          ...{ layerGib: 38.1, claim: 'workspace', claimGib: { size: 9.8, used: 0.055 } },
+        },
+      ],
+      held: { images: images(8, 0.75, 2.1) },
+    }),
+    cause: [held('writable-layers')],
+    owner: 'ci/TaskRun app-build',
+    steps: ['free', 'ask-owner'],
+    words: [/is\s+full/, /writes\s+fail\s+now/, /a\s+claim,\s+or\s+an\s+emptyDir/],
+    never: [imageGc, /claim\s+at\s+\/claim/, /nearly\s+full/, /\s0\s+B\s+\(0/, /rest\s+lasts/],
+  },
+  {
+    name: 'volume-that-the-image-of-one-container-declares',
+    thread: 'https://github.com/moby/buildkit/issues/1169',
+    found:
+      'The cache of rootless BuildKit lies in the volume that its image declares, below the folders of containerd. The kubelet counts 40 MB, and evicts other pods. The deletion of the pod frees it; a volume of its own ends it.',
+    world: nodeOf({
+      disk: { gib: 100, usedGib: 91.3 },
+      diskPressure: true,
+      configuration: { evictionHard: eks.evictionHard },
+      workloads: [
+        ...users(6),
+        { namespace: 'ci', owner: 'Deployment buildkitd', layerGib: 0.03, declaredGib: 70.4 },
+      ],
+      held: { images: images(6, 0.6, 1.8) },
+    }),
+    cause: [held('image-volumes')],
+    owner: 'ci/Deployment buildkitd',
+    steps: ['free', 'ask-owner'],
+    words: [/delete\s+Pod\s+ci\/buildkitd/, /image\s+declares\s+one\s+\(VOLUME\)/],
+    // A drain moves it to the next node, and `du -x` of the container's root does not see its volume.
+    never: [imageGc, /drain/, /\/rootfs/],
+  },
+]

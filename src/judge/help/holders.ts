@@ -108,13 +108,13 @@ function stepsOf(
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
-  const own = unit === 'inodes' && holder === 'pod-volumes' ? (['ask-owner'] as const) : null
   // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
   const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
   if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
-  if (holder === 'pod-volumes' && isOfDaemonSet(owner))
-    return [...(own ?? holders[holder].steps), 'restart-pod']
-  if (own) return own
+  if (holder === 'pod-volumes') {
+    const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
+    return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
+  }
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   const isOfDocker =

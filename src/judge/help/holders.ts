@@ -181,7 +181,6 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
-  const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
     return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, subject)
@@ -201,7 +200,10 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const pods = podsOf(cause, held.parts)
   const isUnknown = cause.owners === 'unknown'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
-    .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
+    .filter(
+      id =>
+        (id !== 'read-on-node' || canMeasureDisks(identity)) && (id !== 'restart-pod' || !isOfMany),
+    )
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || isContainerd(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
@@ -305,7 +307,9 @@ function emptyClaimOf(cause: HolderCause, { pods, summary }: HolderSubject): str
 
 /** Steps that end by the kubelet's eviction of the pod. */
 const limits: ReadonlySet<StepActionId> = new Set([
-  ...(['set-ephemeral-storage', 'set-volume-limit', 'move-to-volume'] as const),
+  'set-ephemeral-storage',
+  'set-volume-limit',
+  'move-to-volume',
 ])
 
 /** Of a pod that the kubelet does not evict, whatever its limit: room is made inside, and the second holder counts. */
@@ -622,13 +626,16 @@ function stepsBeside(
   const disk = second && subject.ledger && diskOf(subject.ledger, second.filesystem)
   const isLarge = disk && second.amount.low >= leastBeside * disk.capacityBytes
   if (!isLarge || !ofOneCommand.has(second.holder) || second.amount.unit !== 'bytes') return []
-  return cause.kind === 'holder' && cause.freedBy === 'nothing' && !cause.also
+  return cause.kind === 'holder' && cause.freedBy === 'nothing'
     ? reasonOfFirst(second, subject).steps.filter(({ id }) => steps.every(step => step.id !== id))
     : []
 }
 
 const ofOneCommand: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['journal', 'core-dumps', 'package-caches', 'log-debris'] as const),
+  'journal',
+  'core-dumps',
+  'package-caches',
+  'log-debris',
 ])
 
 /** What a finding says in place of settings of image GC that would not make room. */
@@ -697,19 +704,18 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
 
 /** What the kubelet counts of a pod: its layers, logs and emptyDirs. A limit of one of them alone ends the pod at once. */
 function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>) {
-  const ofSame = parts.flatMap(({ holder, lowBytes, owner: other }) =>
-    ofLocalStorage.has(holder) &&
-    other &&
-    'pod' in other &&
-    'pod' in owner &&
-    other.pod === owner.pod &&
-    other.namespace === owner.namespace
-      ? lowBytes
-      : [],
+  const ofSame = parts.filter(
+    ({ holder, owner: other }) =>
+      ofLocalStorage.has(holder) &&
+      other &&
+      'pod' in other &&
+      'pod' in owner &&
+      other.pod === owner.pod &&
+      other.namespace === owner.namespace,
   )
   const use = useOfOwner(owner, { owners })
   return Math.max(
-    ofSame.reduce((sum, one) => sum + one, 0),
+    ofSame.reduce((sum, { lowBytes }) => sum + lowBytes, 0),
     use ? use.bytes / use.pods : 0,
   )
 }
@@ -762,18 +768,17 @@ export function filesOfImages(
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
     ...Map.groupBy(names, name => name),
   ].toSorted(([, a], [, b]) => b.length - a.length)
-  const look = { id: 'look-on-node', unit } as const
-  const isUsed = areAllUsed(ledger?.parts ?? [])
+  if (areAllUsed(ledger?.parts ?? []))
+    return {
+      steps: [{ id: 'larger-disk', unit }],
+      seen: 'pods use every image that is known here: image GC frees none of these files.',
+    }
+  const steps: StepAction[] = [{ id: 'prune-images' }, { id: 'look-on-node', unit }]
+  if (unused !== null) return { steps, seen: `N${unused.slice(1)}.` }
+  if (alike.length <= Math.max(1, next.length)) return { steps }
   return {
-    steps: isUsed ? [{ id: 'larger-disk', unit }] : [{ id: 'prune-images' }, look],
-    ...(isUsed
-      ? { seen: 'pods use every image that is known here: image GC frees none of these files.' }
-      : (unused !== null || alike.length > Math.max(1, next.length)) && {
-          seen:
-            unused === null
-              ? `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`
-              : `N${unused.slice(1)}.`,
-        }),
+    steps,
+    seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
   }
 }
 
@@ -801,16 +806,7 @@ export function heldDisks(given: NodeSubject): HeldDisks {
         diskReason(subject, `${disk.filesystem}.available`) ??
         (largest && reasonOf(holderCause(largest, disk, ledger), subject))
       return reason
-        ? [
-            [
-              disk.filesystem,
-              {
-                cause: reason.cause,
-                steps: stepsWithoutCommands(reason.steps),
-                ...(reason.seen !== undefined && { seen: reason.seen }),
-              },
-            ],
-          ]
+        ? [[disk.filesystem, { ...reason, steps: stepsWithoutCommands(reason.steps) }]]
         : []
     }),
   )
@@ -943,23 +939,7 @@ function withSize(
   return largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low, mount))
 }
 
-interface DiskSubject
-  extends Partial<
-    Pick<
-      NodeSubject,
-      | 'at'
-      | 'pods'
-      | 'imageGC'
-      | 'configuration'
-      | 'host'
-      | 'node'
-      | 'summary'
-      | 'filesystems'
-      | 'localVolumes'
-      | 'eviction'
-      | 'unusedImages'
-    >
-  > {
+interface DiskSubject extends Partial<Omit<NodeSubject, 'ledger' | 'identity'>> {
   ledger: NodeLedger | null
   identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group'>>
 }

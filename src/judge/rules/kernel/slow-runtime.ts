@@ -138,13 +138,13 @@ function unansweredFailing(
     ...seenFirst(
       [
         `${runtime} did not answer in time${since}: ${plural(sandboxes, 'sandbox creation')} and ${plural(kills, 'pod termination')} failed, of ${pods.size} pods${author === null ? '' : ` of namespace ${shorten(author, nameLength)}`}.`,
-        ...(endless
-          ? [`${endless.name} was deleted ${span(endless.ms)} ago and is still there.`]
-          : []),
-        ...(flaps > 0 ? [`The node was NotReady ${plural(flaps, 'time')}.`] : []),
-        ...(isRoomy ? ['No disk is full.'] : []),
-        ...(hasPids ? ['Process ids are free.'] : []),
-      ].join(' '),
+        endless && `${endless.name} was deleted ${span(endless.ms)} ago and is still there.`,
+        flaps > 0 && `The node was NotReady ${plural(flaps, 'time')}.`,
+        isRoomy && 'No disk is full.',
+        hasPids && 'Process ids are free.',
+      ]
+        .filter(Boolean)
+        .join(' '),
       'Cordon the node: new pods wait, too.',
     ),
     evidence: timeouts

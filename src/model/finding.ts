@@ -624,6 +624,7 @@ export type StepVariant =
   | 'hung'
   | 'memory'
   | 'datasets'
+  | 'image'
   | 'lines'
   | 'pool'
   | 'policy'

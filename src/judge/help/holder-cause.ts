@@ -187,6 +187,13 @@ type Disks = Pick<NodeLedger, 'filesystems'>
 export const diskOf = ({ filesystems }: Disks, name: HolderCause['filesystem']) =>
   filesystems.find(({ filesystem }) => filesystem === name)
 
+/** What the kubelet counts of a pod. */
+export const ofLocalStorage: ReadonlySet<DiskHolder> = new Set([
+  'writable-layers',
+  'pod-volumes',
+  'container-logs',
+])
+
 /** What the kubelet counts of the pods of all namespaces. */
 export const podBytesOf = ({ namespaces }: Pick<NodeLedger, 'namespaces'>) =>
   namespaces.reduce((sum, one) => sum + one.bytes, 0)

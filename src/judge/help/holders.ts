@@ -73,6 +73,7 @@ import {
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
+  ofLocalStorage,
   podBytesOf,
   type Reason,
   roomy,
@@ -706,10 +707,6 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   }
 }
 
-const ofLocalStorage: ReadonlySet<HolderPart['holder']> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
-])
-
 /** What the kubelet counts of a pod: its layers, logs and emptyDirs. A limit of one of them alone ends the pod at once. */
 function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>) {
   const ofSame = parts.flatMap(({ holder, lowBytes, owner: other }) =>
@@ -848,35 +845,11 @@ function imageDiskFreeBytes(ledger: NodeLedger | null): number | null {
 }
 
 /** What holds each disk, be it full or not. */
-export function heldDisks({
-  ledger,
-  identity,
-  imageGC,
-  host,
-  node,
-  pods,
-  summary,
-  filesystems,
-  localVolumes,
-  eviction,
-  unusedImages,
-}: NodeSubject): HeldDisks {
+export function heldDisks(given: NodeSubject): HeldDisks {
+  const { ledger } = given
   if (!ledger) return {}
-  const subject = {
-    ...{
-      ledger,
-      identity,
-      imageGC,
-      host,
-      node,
-      pods,
-      summary,
-      filesystems,
-      eviction,
-      unusedImages,
-    },
-    ...(localVolumes && { localVolumes }),
-  }
+  // A setting holds nothing.
+  const subject = { ...given, configuration: null }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]

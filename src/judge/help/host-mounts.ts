@@ -11,6 +11,7 @@ import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
+  claimsElsewhere,
   controllerOf,
   isVolumeWritable,
   type KubernetesPod,
@@ -104,33 +105,24 @@ export function mountAround({ pods }: Pick<NodeSubject, 'pods'>, place: string):
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 
 /** Of these, folders that lie on none of the measured ones: another disk may be mounted there. @param only null: all of them */
-export const foldersElsewhere = (
-  subject: Mounting,
-  measured: readonly string[],
-  only: string | null = null,
-): string[] =>
-  shownMounts(
+export function foldersElsewhere(subject: NodeSubject, only: string | null = null): string[] {
+  const measured = new Set(subject.host?.diskUse?.folders?.map(({ path = '' }) => path))
+  return shownMounts(
     subject,
     ({ place, isFolder }) =>
       isFolder &&
       place !== '/' &&
       (only === null || place === only) &&
-      !measured.some(path => place === path || place.startsWith(`${path}/`)),
+      !(measured.has(place) || isIn(place, measured)),
   )
+}
 
 /**
  * `/var/lib/rancher/k3s/storage (claims pgsql, spacewalk of Deployment shop/db)`: PersistentVolumes of the node's pods, evicted ones too, that are
  * folders beside each other.
  */
 function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): string[] {
-  const diskBytes = filesystems?.nodefs?.capacityBytes
-  const elsewhere = new Set(
-    summary?.pods?.flatMap(({ podRef, volume = [] }) =>
-      volume.flatMap(({ pvcRef, capacityBytes }) =>
-        pvcRef && capacityBytes !== diskBytes ? `${podRef?.namespace}/${pvcRef.name}` : [],
-      ),
-    ),
-  )
+  const elsewhere = claimsElsewhere(summary, filesystems?.nodefs?.capacityBytes)
   const found = (pods ?? []).flatMap(pod => {
     const claims = localClaims(pod, localVolumes)
     if (claims.length === 0) return []

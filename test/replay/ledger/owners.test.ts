@@ -84,6 +84,7 @@ it.each([
   ['the folder of several', '/data', ['shop/db', 'shop/mq'], null],
   ['a claim that no pod has here', '/srv/idle', [], null],
   ['a folder in that', '/srv/idle/base', [], null],
+  ['a folder beside it', '/srv/other', undefined, null],
   ['another folder', '/data2', undefined, null],
   ['a folder of many owners', '/srv', undefined, null],
 ])('%s is a local volume', (_, folder, claims, owner) => {

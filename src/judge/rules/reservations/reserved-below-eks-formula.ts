@@ -1,5 +1,6 @@
 import { milliValue } from '#base/go/quantity.ts'
 import { mebibyte } from '#base/units.ts'
+import { isOfOtherCloud } from '#facts/eks/node-identity.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { feasibleFix, reservedOf, unreadableReservation } from '#judge/help/reservations.ts'
@@ -18,10 +19,11 @@ export const reservedBelowEksFormula = nodeRule({
     'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go getMemoryMebibytesToReserve, getCPUMillicoresToReserve',
     'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
   ],
-  // Other clouds and machines have formulas of their own. If no memory is reserved at all, missing-system-reserved reports it.
+  // If no memory is reserved at all, missing-system-reserved reports it.
   appliesTo: ({ identity, configuration, node }) =>
     identity.operatingSystem === 'linux' &&
-    /^aws:/.test(node.spec?.providerID ?? '') &&
+    !isOfOtherCloud(node) &&
+    (identity.owner !== 'self-managed' || identity.instanceId !== null) &&
     (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
 
   *judge(subject) {

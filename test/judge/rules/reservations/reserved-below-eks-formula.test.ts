@@ -5,8 +5,7 @@ import type { NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, state } from '#test/rule-outcome.ts'
 
-const spec = { providerID: 'aws:///us-east-1a/i-0a1b' }
-const node = { spec, status: { capacity: { cpu: '4' } } }
+const node = { status: { capacity: { cpu: '4' } } }
 
 itJudgesExamples(reservedBelowEksFormula, {
   bad: { configuration: { maxPods: 110, kubeReserved: { cpu: '80m', memory: '893Mi' } }, node },
@@ -16,13 +15,18 @@ itJudgesExamples(reservedBelowEksFormula, {
 describe('reserved-below-eks-formula', () => {
   it.each([
     ['aws:///us-east-1a/i-0a1b', 'fail'],
-    ['', 'notApplicable'],
     ['gce://project/zone/name', 'notApplicable'],
     ['azure:///subscriptions/1', 'notApplicable'],
   ])('of a node of %s: %s', (providerID, expected) => {
     const configuration = { maxPods: 110, kubeReserved: { cpu: '80m', memory: '893Mi' } }
     const own = { ...node, spec: { providerID } }
     expect(state(reservedBelowEksFormula, { configuration, node: own })).toBe(expected)
+  })
+
+  it('of a machine that is not of AWS: not applicable', () => {
+    const configuration = { maxPods: 110, kubeReserved: { cpu: '80m', memory: '893Mi' } }
+    const identity = { owner: 'self-managed' as const }
+    expect(state(reservedBelowEksFormula, { configuration, node, identity })).toBe('notApplicable')
   })
 
   it.each([
@@ -51,6 +55,7 @@ describe('reserved-below-eks-formula', () => {
     expect(eksReservedMemoryMiB(pods)).toBe(mebibytes)
   })
 
+  const node = { status: { capacity: { cpu: '4' } } }
   const reserved = (
     kubeReserved: Record<string, string>,
     more: NodeExample['configuration'] = {},
@@ -67,11 +72,7 @@ describe('reserved-below-eks-formula', () => {
     ],
     ['whole cores', reserved({ memory: '893Mi' }, { reservedSystemCPUs: '0' }), 'pass'],
     ['fewer pods by cores', reserved({ cpu: '80m', memory: '343Mi' }, { podsPerCore: 2 }), 'pass'],
-    [
-      'no number of cores',
-      { ...reserved({ cpu: '1', memory: '893Mi' }), node: { spec } },
-      'unknown',
-    ],
+    ['no number of cores', { ...reserved({ cpu: '1', memory: '893Mi' }), node: {} }, 'unknown'],
     ['no memory at all', reserved({ cpu: '80m' }), 'notApplicable'],
   ] as const)('%s: %3$s', (_, example, expected) => {
     expect(state(reservedBelowEksFormula, example)).toBe(expected)

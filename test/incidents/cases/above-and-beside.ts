@@ -97,7 +97,7 @@ export const aboveIncidents: Incident[] = [
     never: [/du -h/, /logrotate/, imageGc, largerDisk],
   },
   {
-    name: 'image-larger-than-the-free-space',
+    name: 'image-that-never-fits',
     thread: 'https://github.com/containerd/containerd/issues/4249',
     found:
       'An image of 12 GB needs 24 GB while it is unpacked, on a disk of 20 GB: "no space left on device" at each attempt. What was written is deleted again, so the disk looks half empty.',
@@ -142,7 +142,7 @@ export const aboveIncidents: Incident[] = [
       /vg--ephemeral-ephemeral\s+at\s+\/var\/lib\/containerd/,
       /29\.0\s+GiB\s+free/,
       /discard_unpacked_layers/,
-      /packed image\s+layers\s+983\.0\s+MiB/,
+      /packed\s+image\s+layers\s+983\.0\s+MiB/,
     ],
     never: [/fewer\s+pods/, imageGc],
   },

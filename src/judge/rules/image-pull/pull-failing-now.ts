@@ -193,7 +193,7 @@ function waitingFailing(
   return {
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
-      seen: `${isNeverPulled(first) ? `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}: it is not on the node, and imagePullPolicy is Never.` : `pulls from ${shorten(registryOf(first.image), 200)} fail (${why}), first for pod ${shorten(first.pod, 300)}.`}${isOfNode ? madeOnNode : (hints[why] ?? '')}${lost}${isLost ? lostByGc : ''}`,
+      seen: `${isNeverPulled(first) ? `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}: it is not on the node, and imagePullPolicy is Never.` : `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.`}${isOfNode ? madeOnNode : (hints[why] ?? '')}${lost}${isLost ? lostByGc : ''}`,
       ...(isElsewhere(why) && { steps: [{ id: 'read-pull-events' as const }] }),
       ...remedy,
       ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),

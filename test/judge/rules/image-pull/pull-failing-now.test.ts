@@ -632,7 +632,7 @@ describe('pull-failing-now', () => {
     const byStatus = failingOf(pullFailingNow, { pods })
     const both = failingOf(pullFailingNow, { pods, events: [failed] })
     expect(both.evidence).toEqual(byStatus.evidence)
-    expect([byStatus.seen, both.seen]).toEqual([undefined, expect.stringMatching(/fail \(/)])
+    expect([byStatus.seen, both.seen]).toEqual([undefined, expect.stringMatching(/fail: /)])
   })
 
   it('bounds and cleans what others wrote', () => {

@@ -122,7 +122,8 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
     return { id: 'look-on-host', ...(wish.unit && { unit: wish.unit }) }
   if (node && isElsewhere(node)) {
-    if (wish.id === 'create-group') return { ...wish, variant: 'elsewhere' }
+    if (wish.id === 'create-group' || wish.id === 'import-sandbox')
+      return { variant: 'elsewhere', ...wish }
     const { place: _, source: __, usdPerMonth: ___, most, ...disk } = wish
     if (wish.id === 'larger-disk' && wish.bytes !== undefined)
       return { ...disk, variant: 'elsewhere', ...(most && { most: { bytes: most.bytes } }) }
@@ -850,7 +851,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'import-image': all('set'),
   'import-sandbox': all(
     'set',
-    readOnNode('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
+    readOnNode(
+      'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls; sudo containerd config dump | grep sandbox',
+    ),
   ),
   'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
   'larger-instance': all('resize'),
@@ -920,6 +923,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   // No program starts in the pod itself.
   'raise-process-limit': part('ask-owner', readOnNode(threadsAndZombies)),
+  'raise-memory-volume': asking,
   'raise-volume-limit': asking,
   'read-again': readMoreStep(readsAgain),
   'read-devices': readMoreStep(

@@ -370,8 +370,20 @@ export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boole
   if (!first || imageHolders.has(first.holder)) return false
   if (first.holder !== 'unread') return true
   const disk = ledger && diskOf(ledger, first.filesystem)
-  const mostBytes = (disk?.lines ?? [])
-    .filter(({ holder }) => imageHolders.has(holder))
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  return !!disk && mostBytes < disk.usedBytes / 2
+  return !!disk && mostOf(disk, isOfImages) < disk.usedBytes / 2
+}
+
+/** The most that these holders have together. */
+export const mostOf = ({ lines }: FilesystemLedger, isOf: (line: LedgerLine) => boolean): number =>
+  lines.reduce((sum, line) => sum + (isOf(line) ? line.highBytes : 0), 0)
+
+const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
+
+/** Share of what is used, of which the end makes no room. */
+const little = 0.1
+
+/** What images and pods have at most, if that is little. Null: it is much, or unknown. */
+export function littleOf(disk: FilesystemLedger): { images: number; pods: number } | null {
+  const [images, pods] = [mostOf(disk, isOfImages), mostOf(disk, isOfOwner)]
+  return images > 0 && pods > 0 && images + pods < little * disk.usedBytes ? { images, pods } : null
 }

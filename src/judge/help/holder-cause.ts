@@ -2,6 +2,7 @@
  * What holds a disk, as causes. Ranked by bytes: those that nothing frees count more than those that an owner frees, and these more than
  * unused images, which image GC deletes.
  */
+import { bytesText } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
 import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding.ts'
@@ -37,6 +38,8 @@ const least = { share: 0.05, usual: 0.25, beforeUnread: 0.25 }
 const ranked = 3
 /** A second holder or owner counts as equal from this share of the first one's amount. */
 const equal = 0.8
+/** A second owner has a step of its own from this share of the first one's amount. */
+const leastSecond = 0.5
 /** The first of two equal owners has at least this share of the holder's amount. */
 const leastHalf = 0.4
 /** Share of a disk that is used at most where enough room is left. */
@@ -260,7 +263,7 @@ export function holderCause(
     ...(largestBytes !== null &&
       namedBytes !== null &&
       !isOfMany &&
-      namedBytes < nearlyAll * lowBytes && {
+      bytesText(namedBytes) !== bytesText(lowBytes) && {
         largestBytes: Math.round(largestBytes),
         ...(namedBytes !== largestBytes && { volumeBytes: Math.round(namedBytes) }),
         ...(ownerCount && { ownerCount }),
@@ -275,7 +278,7 @@ function isOtherOwner({ owner, place, ...size }: HolderPart, largest: HolderPart
   if (
     owner?.kind === 'image' ||
     !isAmountKnown({ low, high }) ||
-    !isAboutAsLarge({ low }, largest.lowBytes)
+    low < leastSecond * largest.lowBytes
   )
     return false
   return !owner || !largest.owner
@@ -295,8 +298,6 @@ const nameOf = (owner: HolderOwner) =>
 export const isUnmounted = (place: string | null): boolean =>
   place?.includes('/volumes/kubernetes.io~') === true
 
-/** Share of a holder from which on its largest part is not shown beside the sum. */
-export const nearlyAll = 0.99
 /** Share of the images from which on the largest is named. */
 const largeImage = 0.2
 /** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */

@@ -5,7 +5,7 @@ import { gibibyte, hourMs } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-folders.ts'
-import { agoMs, isWithinWindow } from '#judge/events/events.ts'
+import { agoMs, isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
@@ -76,7 +76,6 @@ import {
   leastOwned,
   littleOf,
   mostOf,
-  nearlyAll,
   podBytesOf,
   type Reason,
   roomy,
@@ -204,12 +203,10 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
   const ownBytes = own?.lowBytes ?? amount.low
-  const isNearlyAll = cause.largestBytes === undefined && ownBytes >= nearlyAll * amount.low
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
     ...(place !== null && { place }),
-    // The cause names the sum.
-    ...(!isOfMany && { bytes: isNearlyAll ? amount.low : ownBytes }),
+    ...(!isOfMany && { bytes: ownBytes }),
   }
   const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(held, filesystem) ?? {}
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
@@ -275,6 +272,12 @@ const ofPods: ReadonlySet<StepActionId> = new Set(['restart-pod', 'prune-dead-co
 const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[]) =>
   (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
   alike.some(part => part.place === place && part.inodes === 1)
+
+/** Of what fills the disk now: a limit above what it holds comes too late. */
+export const movedToVolumes = (steps: readonly StepAction[]): StepAction[] =>
+  steps.map(step =>
+    step.id === 'set-ephemeral-storage' ? { ...step, id: 'move-to-volume' } : step,
+  )
 
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
@@ -677,21 +680,31 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const ofPod = storageOfPod(owner, subject.ledger ?? { parts: [], owners: [] })
   const need = { owner, bytes: Math.max(ofPod, evicted?.bytes ?? 0) }
   const inside = writingContainer(owner, subject.pods ?? null, cause.place)
-  const larger = withSize({ id: 'larger-disk' }, subject, cause)
-  const most = evicted && evicted.bytes > 0 ? ` with up to ${bytes(evicted.bytes)}` : ''
+  if (!evicted)
+    return {
+      seen: `the disk has ${bytes(disk.capacityBytes)} in all.`,
+      steps: [
+        ...(deletion ? [deletion] : []),
+        withSize({ id: 'larger-disk' }, subject, cause),
+        ...steps,
+      ],
+    }
+  const { count, by, since } = evicted
+  const first = since === null ? ' before' : ` since ${shownTime(since)}`
+  const most = evicted.bytes > 0 ? `, with up to ${bytes(evicted.bytes)}` : ''
+  const larger = { id: 'larger-disk', variant: 'needed' } as const
+  // What runs forever grows into any disk.
+  const ends = podOf(subject.pods, owner)?.spec?.restartPolicy !== 'Always'
   return {
-    seen: evicted
-      ? `${plural(evicted.count, 'pod')} of the same ${evicted.by} ${evicted.count === 1 ? 'was' : 'were'} evicted here before${most}: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`
-      : `the disk has ${bytes(disk.capacityBytes)} in all.`,
+    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}.`,
     // A limit below what it needs ends each try.
     steps:
-      evicted?.by === 'owner'
-        ? [{ id: 'move-to-volume', ...need, variant: 'needed', ...(inside && { inside }) }, larger]
-        : [
-            ...(deletion ? [deletion] : []),
-            larger,
-            ...(evicted ? [{ id: 'set-ephemeral-storage' as const, ...need }] : steps),
-          ],
+      by === 'owner'
+        ? [
+            { id: 'move-to-volume', owner, variant: 'needed', ...(inside && { inside }) },
+            ...(ends ? [larger] : []),
+          ]
+        : [...(deletion ? [deletion] : []), larger, { id: 'set-ephemeral-storage', ...need }],
   }
 }
 
@@ -963,7 +976,8 @@ function withSize(
   { filesystem }: HolderCause,
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
-  if (step.id !== 'larger-disk' || step.unit || !ledger || !disk) return step
+  if (step.id !== 'larger-disk' || step.unit || step.variant === 'needed' || !ledger || !disk)
+    return step
   const { mount } = host?.filesystems?.find(({ role }) => role === filesystem) ?? {}
   const low = imageGC?.lowThresholdPercent
   return largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low, mount))

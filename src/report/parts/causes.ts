@@ -318,7 +318,8 @@ export function causeOnNode(
       name,
     ),
   )
-  if (all.length === 0) return found
+  const isAlone = found.findings.every(one => findings.includes(one) && one.nodes.count === 1)
+  if (all.length === 0 || (isAlone && others.length === 0)) return found
   const subjects = new Set(findings.map(one => placeKey(one)))
   const settings = found.settings.flatMap(setting => {
     const values = setting.values.filter(one => one.subjects.some(of => subjects.has(placeKey(of))))

@@ -449,7 +449,11 @@ function withEffect(text: string, step: Step, language: Language): string {
   const { steps: words } = language.words
   const effect = effectText([step], language)
   if (effect === null) return text
-  return words.labelled(text, readingText(step, words) ?? effect)
+  const reading = readingText(step, words)
+  // The verdict says what the step itself disturbs.
+  const note = reading === null || step.disturbs === 'nothing' ? [] : disturbance(step, language)
+  const noted = withNote({ text, note: note.join() }, language)
+  return words.labelled(noted, reading ?? effect)
 }
 
 /** The step changes something, and its command only looks. Null: both do the same. */

@@ -28,7 +28,8 @@ it.each([
 
 it.each([
   ['as much', [22, 18], ['pod-volumes', 18]],
-  ['less', [22, 17], undefined],
+  ['half', [22, 11], ['pod-volumes', 11]],
+  ['less', [22, 10], undefined],
   ['one of many', [15, 15, 15], undefined],
 ] as const)('names another owner of about as much: %s', (_, sizes, also) => {
   const parts = sizes.map((gib, index) => part('pod-volumes', `Job load-${index}`, gib))

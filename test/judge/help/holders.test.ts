@@ -164,7 +164,7 @@ describe('a pod without a controller', () => {
 
   it('is started again by what is outside: those of its job were evicted here before', () => {
     expect(reasonOfPod([{}, {}])).toMatchObject({
-      seen: '2 pods of the same job or labels were evicted here before: it does not fit on this disk of 100.0 GiB.',
+      seen: '2 pods of the same job or labels were evicted here before.',
       steps: [
         { id: 'end-pod', message: 'cross' },
         { id: 'larger-disk' },

@@ -201,6 +201,6 @@ it.each([
   if (is === 'fail')
     expect(failingOf(diskPressurePassed, given)).toMatchObject({
       title: 'A pod was evicted that had written much of the disk',
-      steps: [{ id: 'move-to-volume', owner: { container: 'app' }, bytes: 26 * gibibyte }],
+      steps: [{ id: 'move-to-volume', owner: { container: 'app' }, variant: 'needed' }],
     })
 })

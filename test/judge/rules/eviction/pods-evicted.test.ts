@@ -48,7 +48,7 @@ describe('pods-evicted', () => {
         {
           id: 'move-to-volume',
           owner: { namespace: 'shop', workload: 'Deployment web', container: 'web' },
-          bytes: 9 * 2 ** 30,
+          variant: 'needed',
         },
       ],
     })
@@ -64,7 +64,7 @@ describe('pods-evicted', () => {
     [low('ephemeral-storage'), 'set-ephemeral-storage', /1\.7 GiB available/],
     [usedBy('web', '3Gi', 'memory'), 'set-memory', /used 3\.0 GiB of memory/],
     [low('memory'), 'list-memory', /for memory/],
-    [low('inodes'), 'look-on-node', /below 2147483648 inodes/],
+    [low('inodes'), 'look-on-node', /below 2,147,483,648 inodes/],
     [low('pids'), 'list-processes', /for pids/],
     ['The node had condition: [DiskPressure]. ', 'look-on-node', /was refused for/],
   ])('%s: %s', (message, step, seen) => {

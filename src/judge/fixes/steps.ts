@@ -516,18 +516,16 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
   ]
 }
 
-/** `du` of busybox counts no inodes. */
-const filesBelow = `find ${mountPath} -xdev | cut -d / -f 1-4 | sort | uniq -c | sort -n | tail`
-
 /** By the container that mounts it, or by a pod beside those that crash: on the same node, as many volumes are mounted on one node only. */
 function lookInVolume({ action: { owner, place = '', unit }, node }: OnNode): (Command | null)[] {
   const list = ['du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2']
   if (owner?.kind === 'container') return [containerCommand(owner, owner.container, ...list, place)]
   const pod = podOf(owner)
-  if (!pod || place === '') return []
+  // `du` of busybox counts no inodes.
+  if (!pod || place === '' || unit === 'inodes') return []
   const run = runCommand(pod.namespace, node.shellImage, {
     spec: { nodeName: node.name },
-    container: { command: unit === 'inodes' ? ['sh', '-c', filesBelow] : [...list, mountPath] },
+    container: { command: [...list, mountPath] },
     volume: { persistentVolumeClaim: { claimName: place } },
   })
   return [['reads', `${run} | ${visible}`]]

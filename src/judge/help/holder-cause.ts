@@ -383,8 +383,10 @@ const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
 /** Share of what is used, of which the end makes no room. */
 const little = 0.1
 
-/** What images and pods have at most, if that is little. Null: it is much, or unknown. */
-export function littleOf(disk: FilesystemLedger): { images: number; pods: number } | null {
+/** That images and pods have little. Null: they have much, or it is unknown. */
+export function littleText(disk: FilesystemLedger): string | null {
   const [images, pods] = [mostOf(disk, isOfImages), mostOf(disk, isOfOwner)]
-  return images > 0 && pods > 0 && images + pods < little * disk.usedBytes ? { images, pods } : null
+  return images > 0 && pods > 0 && images + pods < little * disk.usedBytes
+    ? `images are at most ${bytesText(images)} of ${bytesText(disk.usedBytes)}, and pods ${bytesText(pods)}: neither pruning images nor deleting pods makes much room.`
+    : null
 }

@@ -39,7 +39,6 @@ import {
   fullestOf,
   type HolderOwner,
   type HolderPart,
-  type LedgerLine,
   listedOwners,
   type NodeLedger,
   type Signal,
@@ -74,7 +73,7 @@ import {
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
-  littleOf,
+  littleText,
   mostOf,
   podBytesOf,
   type Reason,
@@ -177,16 +176,14 @@ function unreadDisk(
   subject: HolderSubject,
 ): Reason {
   const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
-  const known = disk && littleOf(disk)
+  const seen = disk && littleText(disk)
   return {
     cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
     steps: [
       ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
       { ...measuring(subject), ...inodes },
     ],
-    ...(known && {
-      seen: `images are at most ${bytes(known.images)} of ${bytes(disk.usedBytes)}, and pods ${bytes(known.pods)}: neither pruning images nor deleting pods makes much room.`,
-    }),
+    ...(seen && { seen }),
   }
 }
 
@@ -759,8 +756,6 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   }
 }
 
-const isDeletable = ({ holder }: LedgerLine) => holder === 'images' || holder === 'images-unused'
-
 /**
  * Images hold most files of the disk, or may hold those that were not counted: unused images go first. Of images in use, fewer or a disk with
  * more inodes. Null: another disk.
@@ -771,7 +766,11 @@ export function filesOfImages(
 ): Pick<Reason, 'steps' | 'seen'> | null {
   const { ledger, node } = subject
   const disk = ledger && diskOf(ledger, filesystem)
-  const canHold = holder === 'unread' && disk && 2 * mostOf(disk, isDeletable) >= disk.usedBytes
+  const canHold =
+    holder === 'unread' &&
+    disk &&
+    2 * mostOf(disk, one => one.holder === 'images' || one.holder === 'images-unused') >=
+      disk.usedBytes
   if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
   const unused = subject.unusedImages?.() ?? null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))

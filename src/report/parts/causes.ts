@@ -165,7 +165,8 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
         }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    if (cause.kind === 'world' && ofNoDisk.has(cause.event)) return []
+    if (cause.kind === 'world' && (cause.event === 'claim-full' || cause.event === 'image-missing'))
+      return []
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
@@ -189,8 +190,6 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
     ].slice(0, limits.nodes)
   }
 }
-
-const ofNoDisk: ReadonlySet<string> = new Set(['claim-full', 'image-missing'])
 
 /** Share of a disk from which on what holds it is short of room. */
 const fullShare = 0.7

@@ -30,6 +30,7 @@ import {
   type DiskHolder,
   type HolderOwner,
   type LocalStorageEviction,
+  type PodHolder,
   podOwner,
 } from '#model/prediction.ts'
 
@@ -102,13 +103,13 @@ type WithPods = Satisfied<'pods'>
 const volumesInMemory = ({ pods }: WithPods): string[] =>
   pods.flatMap(pod =>
     (pod.spec?.volumes ?? []).flatMap(({ name = '', emptyDir }) =>
-      emptyDir?.medium === 'Memory' ? volumeKey(podOwner(pod, name), name) : [],
+      emptyDir?.medium === 'Memory' ? volumeKey(podOwner(pod, name)) : [],
     ),
   )
 
 /** All pods of a workload have the same volumes. */
-const volumeKey = ({ namespace, pod, workload }: PodPlace, volume: string) =>
-  `${placedWorkload(namespace, workload ?? pod)}/${volume}`
+const volumeKey = ({ namespace, pod, workload, volume }: PodHolder) =>
+  [namespace, workload ?? pod, volume].join('/')
 
 function overLimitFailing(subject: WithPods): Failing | null {
   const [first, ...others] = subject.localStorageEvictions ?? []
@@ -174,10 +175,10 @@ function* evictedBefore(
     const known = recorded.findLast(({ pod }) => alike.some(one => one.pod === pod))
     const setter = (volume ?? container) === null && known ? known.setter : null
     const owner = placeOf(latest)
-    const limit = { volume, container: container ?? setter, inMemory }
+    const limit = { volume, container: container ?? setter }
     yield {
       title: titles.before,
-      ...overLimitReason(owner, limit, [amountOf(quantity, 0) ?? 0, null]),
+      ...overLimitReason(owner, limit, [amountOf(quantity, 0) ?? 0, null], inMemory),
       ...(alike.length < manyEvictions && { severity: 'medium' }),
       confidence: known || latest.owner ? 'certain' : 'likely',
       ...seenFirst(
@@ -231,9 +232,8 @@ function reasonOf(
   const volume = limit === 'emptyDir' ? what : null
   const container = limit === 'container' ? what : limitSetter(pod)
   const owner = { namespace, pod: name, workload: pod ? controllerOf(pod) : null }
-  const inMemory = volumesInMemory(subject)
-  const of = { volume, container, inMemory }
-  const reason = overLimitReason(owner, of, [usedBytes, usedBytes])
+  const used = [usedBytes, usedBytes] as const
+  const reason = overLimitReason(owner, { volume, container }, used, volumesInMemory(subject))
   const own = (ledger?.parts ?? []).filter(
     ({ holder, owner }) =>
       counted.includes(holder) &&
@@ -257,14 +257,12 @@ interface PodPlace {
   workload: string | null
 }
 
-/** `inMemory`: keys of volumes. */
-type ExceededLimit = Record<'volume' | 'container', string | null> & { inMemory: readonly string[] }
-
 /** A limit of ephemeral-storage is of layers, logs and volumes together: which of them were written is not known. */
 function overLimitReason(
   pod: PodPlace,
-  { volume, container, inMemory }: ExceededLimit,
-  [lowBytes, highBytes]: [number, number | null],
+  { volume, container }: Record<'volume' | 'container', string | null>,
+  [lowBytes, highBytes]: readonly [number, number | null],
+  inMemory: readonly string[],
 ) {
   if (volume === null) {
     const owner: HolderOwner =
@@ -275,7 +273,7 @@ function overLimitReason(
     return { steps: [step] as const }
   }
   const owner = { kind: 'pod' as const, volume, ...pod }
-  const isMemory = inMemory.includes(volumeKey(pod, volume))
+  const isMemory = inMemory.includes(volumeKey(owner))
   const holder = isMemory ? 'memory-volumes' : 'pod-volumes'
   const id = isMemory ? 'raise-memory-volume' : 'raise-volume-limit'
   return {

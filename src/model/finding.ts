@@ -625,6 +625,7 @@ export type StepVariant =
   | 'hung'
   | 'memory'
   | 'datasets'
+  | 'lines'
   | 'pool'
   | 'policy'
   | 'nvme'

@@ -248,8 +248,12 @@ export function holderCause(
   const sharing = owners.filter(one => usedFor(one, holder) > 0).length
   const ownerCount = (largestBytes ?? 0) < lowBytes / 2 ? sharing : 0
   const isVolume = largest?.owner?.kind === 'pod' && largest.owner.volume !== null
-  // Only a volume that is named alone stands beside its own bytes.
-  const namedBytes = isVolume && ownerCount === 0 ? largest.lowBytes : largestBytes
+  const ofVolume = isVolume ? own.filter(part => isOfVolume(part, largest)) : own
+  // A volume that is named alone stands beside the bytes that the owner's pods have in it.
+  const namedBytes =
+    ownerCount === 0 && ofVolume.length < own.length
+      ? ofVolume.reduce((sum, part) => sum + part.lowBytes, 0)
+      : largestBytes
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
@@ -278,6 +282,12 @@ export function holderCause(
     ...(second && { also: partCause(second) }),
   }
 }
+
+const isOfVolume = (part: HolderPart, { owner, ...largest }: HolderPart) =>
+  owner?.kind === 'pod' &&
+  part.owner?.kind === 'pod' &&
+  part.owner.volume === owner.volume &&
+  ownerOf(part) === ownerOf({ owner, ...largest })
 
 /** Whether the part is another owner's or lies elsewhere, and is about as large. One image beside another says nothing. */
 function isOtherOwner({ owner, place, ...size }: HolderPart, largest: HolderPart): boolean {
@@ -378,8 +388,22 @@ export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boole
   if (!first || imageHolders.has(first.holder)) return false
   if (first.holder !== 'unread') return true
   const disk = ledger && diskOf(ledger, first.filesystem)
-  const mostBytes = (disk?.lines ?? [])
-    .filter(({ holder }) => imageHolders.has(holder))
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  return !!disk && mostBytes < disk.usedBytes / 2
+  return !!disk && mostOf(disk, isOfImages) < disk.usedBytes / 2
+}
+
+/** The most that these holders have together. */
+export const mostOf = ({ lines }: FilesystemLedger, isOf: (line: LedgerLine) => boolean): number =>
+  lines.reduce((sum, line) => sum + (isOf(line) ? line.highBytes : 0), 0)
+
+const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
+
+/** Share of what is used, of which the end makes no room. */
+const little = 0.1
+
+/** That images and pods have little. Null: they have much, or it is unknown. */
+export function littleText(disk: FilesystemLedger): string | null {
+  const [images, pods] = [mostOf(disk, isOfImages), mostOf(disk, isOfOwner)]
+  return images > 0 && pods > 0 && images + pods < little * disk.usedBytes
+    ? `images are at most ${bytesText(images)} of ${bytesText(disk.usedBytes)}, and pods ${bytesText(pods)}: neither pruning images nor deleting pods makes much room.`
+    : null
 }

@@ -73,13 +73,15 @@ import {
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
+  littleText,
+  mostOf,
   ofLocalStorage,
   podBytesOf,
   type Reason,
   roomy,
   usedFor,
 } from './holder-cause.ts'
-import { withMounts } from './host-mounts.ts'
+import { cutMounts, mountsAt, withMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
@@ -169,13 +171,22 @@ const measuring = (subject: Pick<HolderSubject, 'identity' | 'host'>) => ({
   id: unreadReason(subject) === 'not-asked' ? ('read-on-node' as const) : ('look-on-node' as const),
 })
 
-const unreadDisk = (inodes: false | Pick<StepAction, 'unit'>, subject: HolderSubject): Reason => ({
-  cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
-  steps: [
-    ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
-    { ...measuring(subject), ...inodes },
-  ],
-})
+function unreadDisk(
+  inodes: false | Pick<StepAction, 'unit'>,
+  { filesystem }: HolderCause,
+  subject: HolderSubject,
+): Reason {
+  const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
+  const seen = disk && littleText(disk)
+  return {
+    cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
+    steps: [
+      ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
+      { ...measuring(subject), ...inodes },
+    ],
+    ...(seen && { seen }),
+  }
+}
 
 function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
@@ -183,7 +194,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
-    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, subject)
+    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, cause, subject)
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
@@ -198,7 +209,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
-  const isUnknown = cause.owners === 'unknown'
+  const isUnknown = cause.owners === 'unknown' && holder !== 'host-path'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(
       id =>
@@ -210,7 +221,9 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
-  const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
+  const mounts = mountsBeside(cause, subject)
+  const isOwned =
+    holders[holder].actor === 'platform' && (values.owner !== undefined || mounts.length > 0)
   const isFile = isLogFile(cause, alike)
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
@@ -218,8 +231,9 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
   const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
-  const ofOwner = steps.map(id => ({
-    id: id === 'delete-place' ? deletionStep : id,
+  const ids = steps.map(id => (id === 'delete-place' ? deletionStep : id))
+  const ofOwner = ids.map(id => ({
+    id,
     // What a holder has is no size of a volume, and its folder no device.
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
@@ -229,13 +243,20 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
     ...inodes,
-    ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
+    ...(id === 'clean-with-owner' && mounts.length > 0 && cutMounts(mounts)),
+    ...(id === 'check-rotation' && place !== null && rotatorStep(place, subject)),
     ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
   }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
   const reason = { cause, steps: log === null ? rest : [emptying, ...rest] }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
+}
+
+/** Its owner knows the folder by its mount. Empty: the folder is that mount, or no pod can write there. */
+function mountsBeside({ place, owner }: HolderCause, subject: HolderSubject): string[] {
+  const all = place === null ? [] : mountsAt(subject, place)
+  return owner !== null && all.some(one => one.startsWith(`${place} (`)) ? [] : all
 }
 
 /** Of a disk that is part of a pool: its other parts, which may be mounted nowhere, make it smaller. Null: it is a disk of its own, or not known. */
@@ -385,7 +406,7 @@ function writtenLogPath(
 }
 
 /** What rotates these logs: logrotate, if one of its patterns is of them. Null: there are logs of many programs. */
-function rotation(place: string, { host }: HolderSubject) {
+function rotatorStep(place: string, { host }: HolderSubject) {
   const usual = rotatorOf(place)
   const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
   if (usual === null || !patterns) return usual && { variant: usual }
@@ -581,9 +602,10 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     largerForPods(reason, subject) ??
     spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
+    rotatedLogReason(cause, reason, ledger) ??
+    smallImageDisk(cause, subject) ??
     (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
   if (other) return { ...reason, ...other }
-  const beside = stepsBeside(reason, second, subject)
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -608,7 +630,8 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
       ...(isTooSmall && roomyBytes === null
         ? [withSize({ id: 'larger-disk' }, subject, first)]
         : []),
-      ...beside,
+      ...stepsBeside(reason, second, subject),
+      ...(disk && cause.holder === 'images-in-use' ? packedLayerSteps(disk, subject) : []),
       ...(isMoreUnread ? [measuring(subject)] : []),
     ],
   }
@@ -748,6 +771,50 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   }
 }
 
+/** Holders of images' disk that a larger one ends. */
+const ofImageDisk: ReadonlySet<HolderCause['holder']> = new Set([
+  ...(['images-in-use', 'image-content', 'unread'] as const),
+])
+
+/** Images on a disk of their own, while another of the node has much more room. Null: any other disk. */
+function smallImageDisk({ holder, filesystem, amount }: HolderCause, subject: DiskSubject) {
+  const { ledger, host } = subject
+  const [disk, nodefs] = [
+    ledger?.isShared === false && diskOf(ledger, 'imagefs'),
+    ledger && diskOf(ledger, 'nodefs'),
+  ]
+  if (!disk || !nodefs || filesystem !== 'imagefs' || amount.unit !== 'bytes') return null
+  const freeBytes = nodefs.capacityBytes - nodefs.usedBytes
+  const isRoomy = nodefs.usedBytes <= roomy * nodefs.capacityBytes
+  if (!ofImageDisk.has(holder) || !isRoomy || freeBytes < 2 * disk.capacityBytes) return null
+  const { device, mount: place } = host?.filesystems?.find(({ role }) => role === 'imagefs') ?? {}
+  const name = device === undefined ? '' : `, ${shorten(`${device} at ${place}`, nameLength)},`
+  return {
+    cause: deviceCause('too-small'),
+    steps: [
+      {
+        ...{ id: 'move-kubelet-root' as const, variant: 'image' as const, bytes: freeBytes },
+        ...(place !== undefined && { place }),
+      },
+      ...packedLayerSteps(disk, subject),
+    ],
+    seen: `images have a disk of their own${name} with ${bytes(disk.capacityBytes)} in all; the node's other disk has ${bytes(freeBytes)} free.`,
+  }
+}
+
+/** Share of a disk from which on packed layers are worth a setting. */
+const leastPacked = 0.2
+
+function packedLayerSteps(
+  { lines, capacityBytes }: FilesystemLedger,
+  { host }: DiskSubject,
+): StepAction[] {
+  const packed = lines.find(({ holder }) => holder === 'image-content')?.lowBytes ?? 0
+  return host?.containerd?.discardUnpackedLayers === false && packed >= leastPacked * capacityBytes
+    ? [{ id: 'set-discard-unpacked' }]
+    : []
+}
+
 /**
  * Images hold most files of the disk, or may hold those that were not counted: unused images go first. Of images in use, fewer or a disk with
  * more inodes. Null: another disk.
@@ -758,10 +825,11 @@ export function filesOfImages(
 ): Pick<Reason, 'steps' | 'seen'> | null {
   const { ledger, node } = subject
   const disk = ledger && diskOf(ledger, filesystem)
-  const mostBytes = disk?.lines
-    .filter(line => line.holder === 'images' || line.holder === 'images-unused')
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
+  const canHold =
+    holder === 'unread' &&
+    disk &&
+    2 * mostOf(disk, one => one.holder === 'images' || one.holder === 'images-unused') >=
+      disk.usedBytes
   if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
   const unused = subject.unusedImages?.() ?? null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
@@ -923,6 +991,33 @@ function uncountedLayer(
   return {
     steps: [{ id: 'ask-owner', owner }],
     seen: `its limit of ${bytes(limitBytes / pods)} does not hold: the kubelet counts ${layerBytes === 0 ? 'nothing' : bytes(layerBytes)} of its layers.`,
+  }
+}
+
+const rotated = /(?:-\d{8}|\.\d{1,2})$/
+
+/** A log that is rotated and large again: a deletion buys little time, and its last lines show what writes it. Null: any other case. */
+function rotatedLogReason(
+  { holder, place, owner, amount }: HolderCause,
+  { steps }: Reason,
+  ledger: NodeLedger | null,
+): Other | null {
+  if (holder !== 'host-logs' || place === null || owner) return null
+  const log = place.replace(rotated, '')
+  const other = ledger?.parts.find(
+    part =>
+      part.place !== place &&
+      part.place?.replace(rotated, '') === log &&
+      part.lowBytes >= leastOwned * amount.low,
+  )
+  if (!other) return null
+  const [current, since] = other.place === log ? [log, ', written after the rotation'] : [place, '']
+  return {
+    steps: [
+      { id: 'look-on-node', variant: 'lines', place: current },
+      ...steps.slice(0, 1).map(step => ({ ...step, id: 'empty-log' as const })),
+    ],
+    seen: `${shorten(other.place ?? '', nameLength)} has ${bytes(other.lowBytes)} more${since}.`,
   }
 }
 

@@ -1,6 +1,12 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
 import { isDnsName, isPlainPath, withoutEndSlashes } from '#base/text.ts'
-import { foldersAround, isLogAgent, logFolder, sharedFolders } from '#facts/host-folders.ts'
+import {
+  foldersAround,
+  isHostLog,
+  isLogAgent,
+  logFolder,
+  sharedFolders,
+} from '#facts/host-folders.ts'
 import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
@@ -146,6 +152,19 @@ export const localClaims = (
     const claim = persistentVolumeClaim?.claimName ?? ''
     const path = localVolumes?.ofClaims.get(`${metadata?.namespace}/${claim}`)
     return path === undefined ? [] : [{ claim, path }]
+  })
+
+/** Folders that pods can write at this place, in it or around it: only their owners can say what they need of it. */
+export const mountsAt = (subject: Mounting, place: string): string[] =>
+  shownMounts(subject, mount => {
+    const own = ownFolder(mount.place)
+    return (
+      mount.isFolder &&
+      own !== null &&
+      (own === place ||
+        foldersAround(own).includes(place) ||
+        (foldersAround(place).includes(own) && !isHostLog(place)))
+    )
   })
 
 /** A look at the node begins with what its pods can write. */

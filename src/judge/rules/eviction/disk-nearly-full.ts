@@ -184,7 +184,7 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
     ...(!isWatched && { title: titles[isFull ? 'full' : 'unwatched'], severity: 'critical' }),
     consequence: isWatched
       ? `${text} before ${signal} is met, and the kubelet evicts pods.`
-      : `${text} of ${signal}, which no threshold watches: ${isFull ? 'writes fail now' : 'at 0 writes fail'}, without DiskPressure.`,
+      : `${text} of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
     evidence: evidenceOf(disk),
   }
 }

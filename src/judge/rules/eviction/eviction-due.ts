@@ -330,7 +330,8 @@ function reclaimedOf(signal: Signal, unused: LedgerLine | undefined, isShared: b
  */
 const isFreedByDrain = ({ cause, steps }: Reason): boolean =>
   !steps.some(
-    ({ id, variant }) => id === 'reboot' || id === 'larger-disk' || variant === 'needed',
+    ({ id, variant }) =>
+      id === 'reboot' || id === 'larger-disk' || variant === 'needed' || variant === 'image',
   ) &&
   (cause.kind === 'holder'
     ? cause.freedBy !== 'nothing' && cause.freedBy !== 'process-end' && !isOfDaemonSet(cause.owner)

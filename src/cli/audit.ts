@@ -241,7 +241,7 @@ function auditPolicyOf(options: AuditOptions): Policy {
   return { ...policy, report: { ...policy.report, language } }
 }
 
-/** A longer command is not printed twice. */
+/** A longer command is not printed twice. Nor is one that changes something: its step says what is lost. */
 const longestTwice = 200
 
 /** The report as a link that terminals open, the snapshot, and the first command of the worst cause. */
@@ -258,7 +258,8 @@ function placesText(
   const line = (name: string, place: string) => `${padTo(name, wide)} ${place}\n`
   const page = pathToFileURL(resolve(folder, 'report.html')).href
   const text = clean(command?.command ?? '', 1000)
-  const isShown = text.length > longestTwice && above.includes(text)
+  const isAlone = command?.effect === 'reads' || command?.effect === 'plans'
+  const isShown = (text.length > longestTwice || !isAlone) && above.includes(text)
   const next = text === '' ? '' : line(nextCommand, isShown ? commandAbove : text)
   return `${line(report, page)}${line(snapshot, saved ?? join(folder, snapshotName))}${next}`
 }

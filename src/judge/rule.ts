@@ -31,6 +31,7 @@ export type {
 } from '#judge/subject/node-subject.ts'
 export {
   bytes,
+  counted,
   nameLength,
   percent,
   placedPod,

@@ -46,9 +46,12 @@ export function span(ms: number) {
     : `${Number((ms / hourMs).toFixed(1))} h`
 }
 
+/** `52,420`, as views show it. */
+export const counted = (count: number) => count.toLocaleString('en-US')
+
 /** `1 node`, `2 nodes`, `2 pods in deletion`. */
 export const plural = (count: number, noun: string) =>
-  `${count} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
+  `${counted(count)} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
 
 interface NamedPod {
   namespace?: string

@@ -84,7 +84,11 @@ function cut(text: string, limit: number, mark: CutMark) {
   // At a word, if one ends there. Never between the two halves of a surrogate pair.
   const space = text.lastIndexOf(' ', limit)
   const whole = /[\ud800-\udbff]/.test(text[limit - 1]!) ? limit - 1 : limit
-  return `${text.slice(0, space > Math.max(0, limit - longestWord) ? space : whole)}${end}`
+  const kept = text.slice(0, space > Math.max(0, limit - longestWord) ? space : whole)
+  // Before a parenthesis that would stay open.
+  const open = kept.lastIndexOf(' (')
+  const isOpen = open > limit / 2 && open > kept.lastIndexOf(')')
+  return `${isOpen ? kept.slice(0, open) : kept}${end}`
 }
 
 /*

@@ -40,6 +40,10 @@ describe('foldedLine', () => {
     const cut = (text: string, limit: number) => foldedLine(text, limit, () => '…')
     expect(cut('14 USD a month more for each', 21)).toBe('14 USD a month more…')
     expect(cut(`a ${'x'.repeat(40)}`, 30)).toBe(`a ${'x'.repeat(28)}…`)
+    // Not within parentheses.
+    expect(cut('in place of workers (its diskSize cannot be changed)', 34)).toBe(
+      'in place of workers…',
+    )
   })
 })
 

@@ -11,10 +11,16 @@ import { isEvictable } from '#judge/help/thresholds.ts'
 import { type Failing, settingIn } from '#judge/rule.ts'
 import type { NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
 import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-owners.ts'
-import { bytes, nameLength, shorten } from '#judge/text.ts'
+import { bytes, counted, nameLength, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
-import type { KubernetesPod, PodSpec } from '#model/input/record.ts'
-import type { ContainerHolder, EvaluatedThreshold, RankedPod, Signal } from '#model/prediction.ts'
+import { type KubernetesPod, type PodSpec, placedWorkload } from '#model/input/record.ts'
+import {
+  type ContainerHolder,
+  conditionOf,
+  type EvaluatedThreshold,
+  type RankedPod,
+  type Signal,
+} from '#model/prediction.ts'
 import { isWithinWindow, recentEvents } from './events.ts'
 
 /** Evictions of one owner that are no chance. */
@@ -25,6 +31,12 @@ export const manyEvictions = 3
 /** The signal whose pod ranking history keeps for a resource. */
 export const rankedSignal = (resource: string): Signal | undefined =>
   Object.hasOwn(signalsOfResource, resource) ? signalsOfResource[resource]?.[0] : undefined
+
+/** Empty: of no resource. */
+export function conditionOfResource(resource: string | null): string {
+  const signal = rankedSignal(resource ?? '')
+  return signal ? conditionOf(signal) : ''
+}
 
 export interface Eviction {
   /** Pod UID if known, because a StatefulSet reuses names. */
@@ -137,14 +149,12 @@ export function evictionReason(
       placeOf(one).workload === owner.workload &&
       (largestContainer(scarce, [one])?.bytes ?? 0) >= leastTry * (whole ?? used),
   ).length
-  const step = { id: 'move-to-volume', owner, bytes: used } as const
-  return tries < 2 || owner.workload === null
-    ? { user, cause, steps: [step] }
-    : {
-        user: `${user}, ${tries} pods of its owner about as much: it does not fit`,
-        cause,
-        steps: [{ ...step, variant: 'needed' }, { id: 'larger-disk' }],
-      }
+  const isTriedAgain = tries > 1 && owner.workload !== null
+  return {
+    user: isTriedAgain ? `${user}, ${tries} pods of its owner about as much` : user,
+    cause,
+    steps: [{ id: 'move-to-volume', owner, variant: 'needed' }],
+  }
 }
 
 const ephemeralStorageStep = (eviction: Eviction): StepAction => ({
@@ -240,12 +250,12 @@ export function isThresholdLowered(
 export function resourceText(text: string, resource: string | null = null): string {
   const amount = amountOrNull(text)
   if (amount === null) return shorten(text, 40)
-  if (resource === 'pids') return `${amount} process ids`
-  return resource === 'inodes' ? `${amount} inodes` : bytes(amount)
+  if (resource === 'pids') return `${counted(amount)} process ids`
+  return resource === 'inodes' ? `${counted(amount)} inodes` : bytes(amount)
 }
 
 /** Time of the pod's condition DisruptionTarget, else of the last condition that turned False. A refused pod has only its start time. */
-function failedAt({ status }: KubernetesPod) {
+export function failedAt({ status }: KubernetesPod) {
   const conditions = status?.conditions ?? []
   const timeOf = ({ lastTransitionTime }: { lastTransitionTime?: unknown }) =>
     typeof lastTransitionTime === 'string' ? lastTransitionTime : null
@@ -313,10 +323,7 @@ export function nextVictims(
 
 /** `DaemonSet logging/shipper`; of an unknown owner the beginning of the pod's name: `pods logging/shipper-*`. */
 export function ownerName({ owner, namespace, name }: Eviction): string {
-  if (owner) {
-    const [inNamespace = '', kind = '', ...rest] = owner.key.split('/')
-    return shorten(`${kind} ${inNamespace}/${rest.join('/')}`, nameLength)
-  }
+  if (owner) return shorten(placedWorkload(namespace, owner.workload), nameLength)
   const parts = name.split('-')
   const last = parts.at(-1) ?? ''
   const isPrefixed = parts.length > 1 && (isGeneratedSuffix(last) || /^\d{1,9}$/.test(last))

@@ -122,7 +122,8 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
     return { id: 'look-on-host', ...(wish.unit && { unit: wish.unit }) }
   if (node && isElsewhere(node)) {
-    if (wish.id === 'create-group') return { ...wish, variant: 'elsewhere' }
+    if (wish.id === 'create-group' || wish.id === 'import-sandbox')
+      return { variant: 'elsewhere', ...wish }
     const { place: _, source: __, usdPerMonth: ___, most, ...disk } = wish
     if (wish.id === 'larger-disk' && wish.bytes !== undefined)
       return { ...disk, variant: 'elsewhere', ...(most && { most: { bytes: most.bytes } }) }
@@ -515,18 +516,16 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
   ]
 }
 
-/** `du` of busybox counts no inodes. */
-const filesBelow = `find ${mountPath} -xdev | cut -d / -f 1-4 | sort | uniq -c | sort -n | tail`
-
 /** By the container that mounts it, or by a pod beside those that crash: on the same node, as many volumes are mounted on one node only. */
 function lookInVolume({ action: { owner, place = '', unit }, node }: OnNode): (Command | null)[] {
   const list = ['du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2']
   if (owner?.kind === 'container') return [containerCommand(owner, owner.container, ...list, place)]
   const pod = podOf(owner)
-  if (!pod || place === '') return []
+  // `du` of busybox counts no inodes.
+  if (!pod || place === '' || unit === 'inodes') return []
   const run = runCommand(pod.namespace, node.shellImage, {
     spec: { nodeName: node.name },
-    container: { command: unit === 'inodes' ? ['sh', '-c', filesBelow] : [...list, mountPath] },
+    container: { command: [...list, mountPath] },
     volume: { persistentVolumeClaim: { claimName: place } },
   })
   return [['reads', `${run} | ${visible}`]]
@@ -627,6 +626,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === 'container')
     return [sessionCommand({ ...node, shell: 'session' }, 'reads', adminContainerCommand(action))]
   if (action.variant === 'datasets') return readInShell('sudo zfs list -o space')({ action, node })
+  if (action.variant === 'lines') return readInShell(repeatedLines(action))({ action, node })
   if (node.shell === 'talos' && action.unit === undefined) return [talosSizes(node, action.place)]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (
@@ -639,6 +639,10 @@ function sizesOn({ action, node }: OnNode): Command[] {
     ]
   )
 }
+
+/** Numbers, such as times and process ids, differ from line to line. */
+const repeatedLines = ({ place = '' }: StepAction) =>
+  `sudo tail -c 1000000 ${shellWord(place)} | cut -c 1-200 | sed 's/[0-9][0-9]*/N/g' | sort | uniq -c | sort -n | tail -n 15 | ${visible}`
 
 /** In bytes, behind the name of the node; entries below 1 GB are left out. It counts no inodes. Source: siderolabs/talos cmd/talosctl/cmd/talos/diskusage.go */
 const talosSizes = ({ name }: StepNode, place = '/var'): Command => [
@@ -850,9 +854,14 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'import-image': all('set'),
   'import-sandbox': all(
     'set',
-    readOnNode('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
+    readOnNode(
+      'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls; sudo containerd config dump | grep sandbox',
+    ),
   ),
-  'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
+  // Nothing that is on the disk says how large an image is that is not.
+  'larger-disk': all('resize', on =>
+    on.action.variant === 'image' ? [] : [on.action.isUnsure ? readAgain(on) : null, resize(on)],
+  ),
   'larger-instance': all('resize'),
   'list-deletions': readMoreStep(({ node, place }) => [
     highwater('predict', place, '--node', node.name),
@@ -886,7 +895,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'ask-owner',
     readOnNode(action => mountsAndSizes(action, action.place ?? podFolders)),
   ),
-  'move-kubelet-root': all('resize', readOnNode('findmnt -T /var/lib/kubelet; lsblk --fs; df -h')),
+  'move-kubelet-root': all(
+    'resize',
+    readOnNode(
+      ({ place = '/var/lib/kubelet' }) => `findmnt -T ${shellWord(place)}; lsblk --fs; df -h`,
+    ),
+  ),
   'move-to-volume': asking,
   'open-port': readMoreStep(({ node: { instanceId }, place }) =>
     instanceId === null || place.region === null
@@ -920,6 +934,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   // No program starts in the pod itself.
   'raise-process-limit': part('ask-owner', readOnNode(threadsAndZombies)),
+  'raise-memory-volume': asking,
   'raise-volume-limit': asking,
   'read-again': readMoreStep(readsAgain),
   'read-devices': readMoreStep(

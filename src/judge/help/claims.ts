@@ -1,7 +1,7 @@
 /** Mounted PersistentVolumeClaims, as the kubelet measured them. Upstream: pkg/kubelet/server/stats/volume_stat_calculator.go */
 
 import type { NodeSubject } from '#judge/rule.ts'
-import { bytes, podName } from '#judge/text.ts'
+import { bytes, counted, podName } from '#judge/text.ts'
 import type { FilesystemStats } from '#model/input/record.ts'
 
 /** Claims with less than this share free, of bytes or of inodes, with the pod and its volume. Those without statistics are left out. */
@@ -32,6 +32,10 @@ function roomOf({
   const ofBytes = availableBytes / capacityBytes
   const ofInodes = inodes > 0 && inodesFree >= 0 ? inodesFree / inodes : 1
   return ofInodes < ofBytes
-    ? { unit: 'inodes' as const, freeShare: ofInodes, free: `${inodesFree} of ${inodes} inodes` }
+    ? {
+        unit: 'inodes' as const,
+        freeShare: ofInodes,
+        free: `${counted(inodesFree)} of ${counted(inodes)} inodes`,
+      }
     : { freeShare: ofBytes, free: `${bytes(availableBytes)} of ${bytes(capacityBytes)}` }
 }

@@ -4,6 +4,7 @@ import { amountOrNull } from '#base/go/quantity.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { agoMs } from '#judge/events/events.ts'
+import { failedAt } from '#judge/events/evictions.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
@@ -144,7 +145,10 @@ export function podsOf(
 }
 
 const inPods: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'memory-volumes', 'image-volumes'] as const),
+  'writable-layers',
+  'pod-volumes',
+  'memory-volumes',
+  'image-volumes',
 ])
 /** Share from which on the end of one pod makes room. */
 export const leastShareOfPod = 0.5
@@ -189,13 +193,18 @@ export function endPod(owner: PodName & HolderOwner, pods: NodeSubject['pods']):
 /**
  * Evicted here for local storage: pods of the same job or with the same labels, and pods that are alike in image and in the fixed part of their
  * names, such as those of two Workflows of one template. Of a workload that starts its own pods again, those that had written much. `bytes`: the
- * most that one had written by its message.
+ * most that one had written by its message. `since`: the first, of those whose time is known.
  */
 export function evictedBefore(
   owner: PodName,
   pods: NodeSubject['pods'],
   muchBytes: number,
-): { count: number; by: 'owner' | 'job or labels' | 'name and image'; bytes: number } | null {
+): {
+  count: number
+  by: 'owner' | 'job or labels' | 'name and image'
+  bytes: number
+  since: string | null
+} | null {
   const own = podOf(pods, owner)
   if (!own) return null
   const ownerOf = (pod: KubernetesPod) => controllerReferenceOf(pod)?.name ?? ''
@@ -211,7 +220,10 @@ export function evictedBefore(
   for (const [by, tries, of] of ways) {
     const alike = tries.filter(pod => of(own) !== '' && of(pod) === of(own))
     if (alike.length > 0)
-      return { count: alike.length, by, bytes: Math.max(...alike.map(writtenBytes)) }
+      return {
+        ...{ count: alike.length, by, bytes: Math.max(...alike.map(writtenBytes)) },
+        since: alike.flatMap(pod => failedAt(pod) ?? []).toSorted()[0] ?? null,
+      }
   }
   return null
 }

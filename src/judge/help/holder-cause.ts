@@ -2,6 +2,7 @@
  * What holds a disk, as causes. Ranked by bytes: those that nothing frees count more than those that an owner frees, and these more than
  * unused images, which image GC deletes.
  */
+import { bytesText } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
 import { holders } from '#facts/holders.ts'
 import type { Amount, Cause, FreedBy, HolderCause, StepAction } from '#model/finding.ts'
@@ -37,6 +38,8 @@ const least = { share: 0.05, usual: 0.25, beforeUnread: 0.25 }
 const ranked = 3
 /** A second holder or owner counts as equal from this share of the first one's amount. */
 const equal = 0.8
+/** A second owner has a step of its own from this share of the first one's amount. */
+const leastSecond = 0.5
 /** The first of two equal owners has at least this share of the holder's amount. */
 const leastHalf = 0.4
 /** Share of a disk that is used at most where enough room is left. */
@@ -184,6 +187,13 @@ type Disks = Pick<NodeLedger, 'filesystems'>
 export const diskOf = ({ filesystems }: Disks, name: HolderCause['filesystem']) =>
   filesystems.find(({ filesystem }) => filesystem === name)
 
+/** What the kubelet counts of a pod. */
+export const ofLocalStorage: ReadonlySet<DiskHolder> = new Set([
+  'writable-layers',
+  'pod-volumes',
+  'container-logs',
+])
+
 /** What the kubelet counts of the pods of all namespaces. */
 export const podBytesOf = ({ namespaces }: Pick<NodeLedger, 'namespaces'>) =>
   namespaces.reduce((sum, one) => sum + one.bytes, 0)
@@ -238,8 +248,12 @@ export function holderCause(
   const sharing = owners.filter(one => usedFor(one, holder) > 0).length
   const ownerCount = (largestBytes ?? 0) < lowBytes / 2 ? sharing : 0
   const isVolume = largest?.owner?.kind === 'pod' && largest.owner.volume !== null
-  // Only a volume that is named alone stands beside its own bytes.
-  const namedBytes = isVolume && ownerCount === 0 ? largest.lowBytes : largestBytes
+  const ofVolume = isVolume ? own.filter(part => isOfVolume(part, largest)) : own
+  // A volume that is named alone stands beside the bytes that the owner's pods have in it.
+  const namedBytes =
+    ownerCount === 0 && ofVolume.length < own.length
+      ? ofVolume.reduce((sum, part) => sum + part.lowBytes, 0)
+      : largestBytes
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
@@ -260,7 +274,7 @@ export function holderCause(
     ...(largestBytes !== null &&
       namedBytes !== null &&
       !isOfMany &&
-      namedBytes < nearlyAll * lowBytes && {
+      bytesText(namedBytes) !== bytesText(lowBytes) && {
         largestBytes: Math.round(largestBytes),
         ...(namedBytes !== largestBytes && { volumeBytes: Math.round(namedBytes) }),
         ...(ownerCount && { ownerCount }),
@@ -269,13 +283,19 @@ export function holderCause(
   }
 }
 
+const isOfVolume = (part: HolderPart, { owner, ...largest }: HolderPart) =>
+  owner?.kind === 'pod' &&
+  part.owner?.kind === 'pod' &&
+  part.owner.volume === owner.volume &&
+  ownerOf(part) === ownerOf({ owner, ...largest })
+
 /** Whether the part is another owner's or lies elsewhere, and is about as large. One image beside another says nothing. */
 function isOtherOwner({ owner, place, ...size }: HolderPart, largest: HolderPart): boolean {
   const { lowBytes: low, highBytes: high } = size
   if (
     owner?.kind === 'image' ||
     !isAmountKnown({ low, high }) ||
-    !isAboutAsLarge({ low }, largest.lowBytes)
+    low < leastSecond * largest.lowBytes
   )
     return false
   return !owner || !largest.owner
@@ -295,8 +315,6 @@ const nameOf = (owner: HolderOwner) =>
 export const isUnmounted = (place: string | null): boolean =>
   place?.includes('/volumes/kubernetes.io~') === true
 
-/** Share of a holder from which on its largest part is not shown beside the sum. */
-export const nearlyAll = 0.99
 /** Share of the images from which on the largest is named. */
 const largeImage = 0.2
 /** Share of a holder from which on its largest owner is the one to act. With less, many owners hold it together. */
@@ -370,8 +388,22 @@ export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boole
   if (!first || imageHolders.has(first.holder)) return false
   if (first.holder !== 'unread') return true
   const disk = ledger && diskOf(ledger, first.filesystem)
-  const mostBytes = (disk?.lines ?? [])
-    .filter(({ holder }) => imageHolders.has(holder))
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  return !!disk && mostBytes < disk.usedBytes / 2
+  return !!disk && mostOf(disk, isOfImages) < disk.usedBytes / 2
+}
+
+/** The most that these holders have together. */
+export const mostOf = ({ lines }: FilesystemLedger, isOf: (line: LedgerLine) => boolean): number =>
+  lines.reduce((sum, line) => sum + (isOf(line) ? line.highBytes : 0), 0)
+
+const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
+
+/** Share of what is used, of which the end makes no room. */
+const little = 0.1
+
+/** That images and pods have little. Null: they have much, or it is unknown. */
+export function littleText(disk: FilesystemLedger): string | null {
+  const [images, pods] = [mostOf(disk, isOfImages), mostOf(disk, isOfOwner)]
+  return images > 0 && pods > 0 && images + pods < little * disk.usedBytes
+    ? `images are at most ${bytesText(images)} of ${bytesText(disk.usedBytes)}, and pods ${bytesText(pods)}: neither pruning images nor deleting pods makes much room.`
+    : null
 }

@@ -5,7 +5,7 @@ import { gibibyte, hourMs } from '#base/units.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
 import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-folders.ts'
-import { agoMs, isWithinWindow } from '#judge/events/events.ts'
+import { agoMs, isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
@@ -73,13 +73,15 @@ import {
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
-  nearlyAll,
+  littleText,
+  mostOf,
+  ofLocalStorage,
   podBytesOf,
   type Reason,
   roomy,
   usedFor,
 } from './holder-cause.ts'
-import { withMounts } from './host-mounts.ts'
+import { cutMounts, mountsAt, withMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
@@ -108,13 +110,13 @@ function stepsOf(
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
-  const own = unit === 'inodes' && holder === 'pod-volumes' ? (['ask-owner'] as const) : null
   // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
   const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
   if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
-  if (holder === 'pod-volumes' && isOfDaemonSet(owner))
-    return [...(own ?? holders[holder].steps), 'restart-pod']
-  if (own) return own
+  if (holder === 'pod-volumes') {
+    const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
+    return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
+  }
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   const isOfDocker =
@@ -169,48 +171,59 @@ const measuring = (subject: Pick<HolderSubject, 'identity' | 'host'>) => ({
   id: unreadReason(subject) === 'not-asked' ? ('read-on-node' as const) : ('look-on-node' as const),
 })
 
-const unreadDisk = (inodes: false | Pick<StepAction, 'unit'>, subject: HolderSubject): Reason => ({
-  cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
-  steps: [
-    ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
-    { ...measuring(subject), ...inodes },
-  ],
-})
+function unreadDisk(
+  inodes: false | Pick<StepAction, 'unit'>,
+  { filesystem }: HolderCause,
+  subject: HolderSubject,
+): Reason {
+  const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
+  const seen = disk && littleText(disk)
+  return {
+    cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
+    steps: [
+      ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
+      { ...measuring(subject), ...inodes },
+    ],
+    ...(seen && { seen }),
+  }
+}
 
 function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
-  const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
-    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, subject)
+    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, cause, subject)
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
   const ownBytes = own?.lowBytes ?? amount.low
-  const isNearlyAll = cause.largestBytes === undefined && ownBytes >= nearlyAll * amount.low
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
     ...(place !== null && { place }),
-    // The cause names the sum.
-    ...(!isOfMany && { bytes: isNearlyAll ? amount.low : ownBytes }),
+    ...(!isOfMany && { bytes: ownBytes }),
   }
   const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(held, filesystem) ?? {}
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
-  const isUnknown = cause.owners === 'unknown'
+  const isUnknown = cause.owners === 'unknown' && holder !== 'host-path'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
-    .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
+    .filter(
+      id =>
+        (id !== 'read-on-node' || canMeasureDisks(identity)) && (id !== 'restart-pod' || !isOfMany),
+    )
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || isContainerd(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
-  const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
+  const mounts = mountsBeside(cause, subject)
+  const isOwned =
+    holders[holder].actor === 'platform' && (values.owner !== undefined || mounts.length > 0)
   const isFile = isLogFile(cause, alike)
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
@@ -218,8 +231,9 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
   const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
-  const ofOwner = steps.map(id => ({
-    id: id === 'delete-place' ? deletionStep : id,
+  const ids = steps.map(id => (id === 'delete-place' ? deletionStep : id))
+  const ofOwner = ids.map(id => ({
+    id,
     // What a holder has is no size of a volume, and its folder no device.
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
@@ -229,13 +243,20 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
     ...inodes,
-    ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
+    ...(id === 'clean-with-owner' && mounts.length > 0 && cutMounts(mounts)),
+    ...(id === 'check-rotation' && place !== null && rotatorStep(place, subject)),
     ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
   }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
   const reason = { cause, steps: log === null ? rest : [emptying, ...rest] }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
+}
+
+/** Its owner knows the folder by its mount. Empty: the folder is that mount, or no pod can write there. */
+function mountsBeside({ place, owner }: HolderCause, subject: HolderSubject): string[] {
+  const all = place === null ? [] : mountsAt(subject, place)
+  return owner !== null && all.some(one => one.startsWith(`${place} (`)) ? [] : all
 }
 
 /** Of a disk that is part of a pool: its other parts, which may be mounted nowhere, make it smaller. Null: it is a disk of its own, or not known. */
@@ -261,6 +282,12 @@ const ofPods: ReadonlySet<StepActionId> = new Set(['restart-pod', 'prune-dead-co
 const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[]) =>
   (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
   alike.some(part => part.place === place && part.inodes === 1)
+
+/** Of what fills the disk now: a limit above what it holds comes too late. */
+export const movedToVolumes = (steps: readonly StepAction[]): StepAction[] =>
+  steps.map(step =>
+    step.id === 'set-ephemeral-storage' ? { ...step, id: 'move-to-volume' } : step,
+  )
 
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
@@ -301,7 +328,9 @@ function emptyClaimOf(cause: HolderCause, { pods, summary }: HolderSubject): str
 
 /** Steps that end by the kubelet's eviction of the pod. */
 const limits: ReadonlySet<StepActionId> = new Set([
-  ...(['set-ephemeral-storage', 'set-volume-limit', 'move-to-volume'] as const),
+  'set-ephemeral-storage',
+  'set-volume-limit',
+  'move-to-volume',
 ])
 
 /** Of a pod that the kubelet does not evict, whatever its limit: room is made inside, and the second holder counts. */
@@ -377,7 +406,7 @@ function writtenLogPath(
 }
 
 /** What rotates these logs: logrotate, if one of its patterns is of them. Null: there are logs of many programs. */
-function rotation(place: string, { host }: HolderSubject) {
+function rotatorStep(place: string, { host }: HolderSubject) {
   const usual = rotatorOf(place)
   const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
   if (usual === null || !patterns) return usual && { variant: usual }
@@ -573,9 +602,10 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     largerForPods(reason, subject) ??
     spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
+    rotatedLogReason(cause, reason, ledger) ??
+    smallImageDisk(cause, subject) ??
     (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
   if (other) return { ...reason, ...other }
-  const beside = stepsBeside(reason, second, subject)
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -600,7 +630,8 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
       ...(isTooSmall && roomyBytes === null
         ? [withSize({ id: 'larger-disk' }, subject, first)]
         : []),
-      ...beside,
+      ...stepsBeside(reason, second, subject),
+      ...(disk && cause.holder === 'images-in-use' ? packedLayerSteps(disk, subject) : []),
       ...(isMoreUnread ? [measuring(subject)] : []),
     ],
   }
@@ -618,13 +649,16 @@ function stepsBeside(
   const disk = second && subject.ledger && diskOf(subject.ledger, second.filesystem)
   const isLarge = disk && second.amount.low >= leastBeside * disk.capacityBytes
   if (!isLarge || !ofOneCommand.has(second.holder) || second.amount.unit !== 'bytes') return []
-  return cause.kind === 'holder' && cause.freedBy === 'nothing' && !cause.also
+  return cause.kind === 'holder' && cause.freedBy === 'nothing'
     ? reasonOfFirst(second, subject).steps.filter(({ id }) => steps.every(step => step.id !== id))
     : []
 }
 
 const ofOneCommand: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['journal', 'core-dumps', 'package-caches', 'log-debris'] as const),
+  'journal',
+  'core-dumps',
+  'package-caches',
+  'log-debris',
 ])
 
 /** What a finding says in place of settings of image GC that would not make room. */
@@ -663,43 +697,48 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const ofPod = storageOfPod(owner, subject.ledger ?? { parts: [], owners: [] })
   const need = { owner, bytes: Math.max(ofPod, evicted?.bytes ?? 0) }
   const inside = writingContainer(owner, subject.pods ?? null, cause.place)
-  const larger = withSize({ id: 'larger-disk' }, subject, cause)
-  const most = evicted && evicted.bytes > 0 ? ` with up to ${bytes(evicted.bytes)}` : ''
+  if (!evicted)
+    return {
+      seen: `the disk has ${bytes(disk.capacityBytes)} in all.`,
+      steps: [
+        ...(deletion ? [deletion] : []),
+        withSize({ id: 'larger-disk' }, subject, cause),
+        ...steps,
+      ],
+    }
+  const { count, by, since } = evicted
+  const first = since === null ? ' before' : ` since ${shownTime(since)}`
+  const most = evicted.bytes > 0 ? `, with up to ${bytes(evicted.bytes)}` : ''
+  const larger = { id: 'larger-disk', variant: 'needed' } as const
+  // What runs forever grows into any disk.
+  const ends = podOf(subject.pods, owner)?.spec?.restartPolicy !== 'Always'
   return {
-    seen: evicted
-      ? `${plural(evicted.count, 'pod')} of the same ${evicted.by} ${evicted.count === 1 ? 'was' : 'were'} evicted here before${most}: it does not fit on this disk of ${bytes(disk.capacityBytes)}.`
-      : `the disk has ${bytes(disk.capacityBytes)} in all.`,
+    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}.`,
     // A limit below what it needs ends each try.
     steps:
-      evicted?.by === 'owner'
-        ? [{ id: 'move-to-volume', ...need, variant: 'needed', ...(inside && { inside }) }, larger]
-        : [
-            ...(deletion ? [deletion] : []),
-            larger,
-            ...(evicted ? [{ id: 'set-ephemeral-storage' as const, ...need }] : steps),
-          ],
+      by === 'owner'
+        ? [
+            { id: 'move-to-volume', owner, variant: 'needed', ...(inside && { inside }) },
+            ...(ends ? [larger] : []),
+          ]
+        : [...(deletion ? [deletion] : []), larger, { id: 'set-ephemeral-storage', ...need }],
   }
 }
 
-const ofLocalStorage: ReadonlySet<HolderPart['holder']> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
-])
-
 /** What the kubelet counts of a pod: its layers, logs and emptyDirs. A limit of one of them alone ends the pod at once. */
 function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>) {
-  const ofSame = parts.flatMap(({ holder, lowBytes, owner: other }) =>
-    ofLocalStorage.has(holder) &&
-    other &&
-    'pod' in other &&
-    'pod' in owner &&
-    other.pod === owner.pod &&
-    other.namespace === owner.namespace
-      ? lowBytes
-      : [],
+  const ofSame = parts.filter(
+    ({ holder, owner: other }) =>
+      ofLocalStorage.has(holder) &&
+      other &&
+      'pod' in other &&
+      'pod' in owner &&
+      other.pod === owner.pod &&
+      other.namespace === owner.namespace,
   )
   const use = useOfOwner(owner, { owners })
   return Math.max(
-    ofSame.reduce((sum, one) => sum + one, 0),
+    ofSame.reduce((sum, { lowBytes }) => sum + lowBytes, 0),
     use ? use.bytes / use.pods : 0,
   )
 }
@@ -732,6 +771,50 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   }
 }
 
+/** Holders of images' disk that a larger one ends. */
+const ofImageDisk: ReadonlySet<HolderCause['holder']> = new Set([
+  ...(['images-in-use', 'image-content', 'unread'] as const),
+])
+
+/** Images on a disk of their own, while another of the node has much more room. Null: any other disk. */
+function smallImageDisk({ holder, filesystem, amount }: HolderCause, subject: DiskSubject) {
+  const { ledger, host } = subject
+  const [disk, nodefs] = [
+    ledger?.isShared === false && diskOf(ledger, 'imagefs'),
+    ledger && diskOf(ledger, 'nodefs'),
+  ]
+  if (!disk || !nodefs || filesystem !== 'imagefs' || amount.unit !== 'bytes') return null
+  const freeBytes = nodefs.capacityBytes - nodefs.usedBytes
+  const isRoomy = nodefs.usedBytes <= roomy * nodefs.capacityBytes
+  if (!ofImageDisk.has(holder) || !isRoomy || freeBytes < 2 * disk.capacityBytes) return null
+  const { device, mount: place } = host?.filesystems?.find(({ role }) => role === 'imagefs') ?? {}
+  const name = device === undefined ? '' : `, ${shorten(`${device} at ${place}`, nameLength)},`
+  return {
+    cause: deviceCause('too-small'),
+    steps: [
+      {
+        ...{ id: 'move-kubelet-root' as const, variant: 'image' as const, bytes: freeBytes },
+        ...(place !== undefined && { place }),
+      },
+      ...packedLayerSteps(disk, subject),
+    ],
+    seen: `images have a disk of their own${name} with ${bytes(disk.capacityBytes)} in all; the node's other disk has ${bytes(freeBytes)} free.`,
+  }
+}
+
+/** Share of a disk from which on packed layers are worth a setting. */
+const leastPacked = 0.2
+
+function packedLayerSteps(
+  { lines, capacityBytes }: FilesystemLedger,
+  { host }: DiskSubject,
+): StepAction[] {
+  const packed = lines.find(({ holder }) => holder === 'image-content')?.lowBytes ?? 0
+  return host?.containerd?.discardUnpackedLayers === false && packed >= leastPacked * capacityBytes
+    ? [{ id: 'set-discard-unpacked' }]
+    : []
+}
+
 /**
  * Images hold most files of the disk, or may hold those that were not counted: unused images go first. Of images in use, fewer or a disk with
  * more inodes. Null: another disk.
@@ -742,28 +825,28 @@ export function filesOfImages(
 ): Pick<Reason, 'steps' | 'seen'> | null {
   const { ledger, node } = subject
   const disk = ledger && diskOf(ledger, filesystem)
-  const mostBytes = disk?.lines
-    .filter(line => line.holder === 'images' || line.holder === 'images-unused')
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
+  const canHold =
+    holder === 'unread' &&
+    disk &&
+    2 * mostOf(disk, one => one.holder === 'images' || one.holder === 'images-unused') >=
+      disk.usedBytes
   if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
   const unused = subject.unusedImages?.() ?? null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
     ...Map.groupBy(names, name => name),
   ].toSorted(([, a], [, b]) => b.length - a.length)
-  const look = { id: 'look-on-node', unit } as const
-  const isUsed = areAllUsed(ledger?.parts ?? [])
+  if (areAllUsed(ledger?.parts ?? []))
+    return {
+      steps: [{ id: 'larger-disk', unit }],
+      seen: 'pods use every image that is known here: image GC frees none of these files.',
+    }
+  const steps: StepAction[] = [{ id: 'prune-images' }, { id: 'look-on-node', unit }]
+  if (unused !== null) return { steps, seen: `N${unused.slice(1)}.` }
+  if (alike.length <= Math.max(1, next.length)) return { steps }
   return {
-    steps: isUsed ? [{ id: 'larger-disk', unit }] : [{ id: 'prune-images' }, look],
-    ...(isUsed
-      ? { seen: 'pods use every image that is known here: image GC frees none of these files.' }
-      : (unused !== null || alike.length > Math.max(1, next.length)) && {
-          seen:
-            unused === null
-              ? `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`
-              : `N${unused.slice(1)}.`,
-        }),
+    steps,
+    seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
   }
 }
 
@@ -779,35 +862,11 @@ function imageDiskFreeBytes(ledger: NodeLedger | null): number | null {
 }
 
 /** What holds each disk, be it full or not. */
-export function heldDisks({
-  ledger,
-  identity,
-  imageGC,
-  host,
-  node,
-  pods,
-  summary,
-  filesystems,
-  localVolumes,
-  eviction,
-  unusedImages,
-}: NodeSubject): HeldDisks {
+export function heldDisks(given: NodeSubject): HeldDisks {
+  const { ledger } = given
   if (!ledger) return {}
-  const subject = {
-    ...{
-      ledger,
-      identity,
-      imageGC,
-      host,
-      node,
-      pods,
-      summary,
-      filesystems,
-      eviction,
-      unusedImages,
-    },
-    ...(localVolumes && { localVolumes }),
-  }
+  // A setting holds nothing.
+  const subject = { ...given, configuration: null }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
@@ -815,16 +874,7 @@ export function heldDisks({
         diskReason(subject, `${disk.filesystem}.available`) ??
         (largest && reasonOf(holderCause(largest, disk, ledger), subject))
       return reason
-        ? [
-            [
-              disk.filesystem,
-              {
-                cause: reason.cause,
-                steps: stepsWithoutCommands(reason.steps),
-                ...(reason.seen !== undefined && { seen: reason.seen }),
-              },
-            ],
-          ]
+        ? [[disk.filesystem, { ...reason, steps: stepsWithoutCommands(reason.steps) }]]
         : []
     }),
   )
@@ -944,35 +994,47 @@ function uncountedLayer(
   }
 }
 
+const rotated = /(?:-\d{8}|\.\d{1,2})$/
+
+/** A log that is rotated and large again: a deletion buys little time, and its last lines show what writes it. Null: any other case. */
+function rotatedLogReason(
+  { holder, place, owner, amount }: HolderCause,
+  { steps }: Reason,
+  ledger: NodeLedger | null,
+): Other | null {
+  if (holder !== 'host-logs' || place === null || owner) return null
+  const log = place.replace(rotated, '')
+  const other = ledger?.parts.find(
+    part =>
+      part.place !== place &&
+      part.place?.replace(rotated, '') === log &&
+      part.lowBytes >= leastOwned * amount.low,
+  )
+  if (!other) return null
+  const [current, since] = other.place === log ? [log, ', written after the rotation'] : [place, '']
+  return {
+    steps: [
+      { id: 'look-on-node', variant: 'lines', place: current },
+      ...steps.slice(0, 1).map(step => ({ ...step, id: 'empty-log' as const })),
+    ],
+    seen: `${shorten(other.place ?? '', nameLength)} has ${bytes(other.lowBytes)} more${since}.`,
+  }
+}
+
 function withSize(
   step: StepAction,
   { ledger, identity, imageGC, host }: DiskSubject,
   { filesystem }: HolderCause,
 ): StepAction {
   const disk = ledger && diskOf(ledger, filesystem)
-  if (step.id !== 'larger-disk' || step.unit || !ledger || !disk) return step
+  if (step.id !== 'larger-disk' || step.unit || step.variant === 'needed' || !ledger || !disk)
+    return step
   const { mount } = host?.filesystems?.find(({ role }) => role === filesystem) ?? {}
   const low = imageGC?.lowThresholdPercent
   return largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low, mount))
 }
 
-interface DiskSubject
-  extends Partial<
-    Pick<
-      NodeSubject,
-      | 'at'
-      | 'pods'
-      | 'imageGC'
-      | 'configuration'
-      | 'host'
-      | 'node'
-      | 'summary'
-      | 'filesystems'
-      | 'localVolumes'
-      | 'eviction'
-      | 'unusedImages'
-    >
-  > {
+interface DiskSubject extends Partial<Omit<NodeSubject, 'ledger' | 'identity'>> {
   ledger: NodeLedger | null
   identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group'>>
 }

@@ -9,6 +9,7 @@ import { gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import {
   bytes,
   bytesLine,
+  counted,
   type Failing,
   imageGcThresholds,
   kubeletSetting,
@@ -159,7 +160,7 @@ export const isTwin = (
 
 /** An amount in the format for sentences. */
 export const shownAmount = (threshold: { signal: Signal }, amount: number) =>
-  isCount(threshold) ? `${Math.round(amount)}` : bytes(amount)
+  isCount(threshold) ? counted(Math.round(amount)) : bytes(amount)
 
 /** A line of evidence with an amount of a signal: inodes, process ids, or bytes. */
 export const amountLine = (

@@ -165,7 +165,8 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
         }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    if (cause.kind === 'world' && cause.event === 'claim-full') return []
+    if (cause.kind === 'world' && (cause.event === 'claim-full' || cause.event === 'image-missing'))
+      return []
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
@@ -316,7 +317,8 @@ export function causeOnNode(
       name,
     ),
   )
-  if (all.length === 0) return found
+  const isAlone = found.findings.every(one => findings.includes(one) && one.nodes.count === 1)
+  if (all.length === 0 || (isAlone && others.length === 0)) return found
   const subjects = new Set(findings.map(one => placeKey(one)))
   const settings = found.settings.flatMap(setting => {
     const values = setting.values.filter(one => one.subjects.some(of => subjects.has(placeKey(of))))
@@ -369,7 +371,7 @@ export function reasonOf(found: FoundCause, language: Language): string | null {
   return statementOf(found, language)?.replace(/\.$/, '') ?? null
 }
 
-/** The worst cause with its place and steps, if no shown node has it: a pod over its own limit, for example. */
+/** The worst cause with its place, if no shown node has it: a pod over its own limit, for example. A setting of low severity can wait for the list. */
 export function firstCause(
   [first]: FoundCause[],
   rows: readonly { cause: number | null }[],
@@ -377,16 +379,19 @@ export function firstCause(
 ) {
   if (first === undefined || rows.some(({ cause }) => cause === 0)) return null
   const { language } = on
-  const { said } = language.words
+  const { said, clauses } = language.words
   const { title, statement, where } = causeView(first, 0, on)
   const set = settingsText(first, language)
+  const isSevere = first.severity === 'critical' || first.severity === 'high'
   return {
-    text: said(where, statement === null ? title : said(title, statement.replace(/\.$/, ''))),
+    text: said(
+      where,
+      clauses([title, ...(statement === null ? [] : [statement.replace(/\.$/, '')])]),
+    ),
     anchor: causeAnchor(0),
-    steps: stepLines(first.steps, first.findings[0]!, set, language).map(({ key, ...step }) => ({
-      key,
-      text: withNote(step, language),
-    })),
+    steps: stepLines(isSevere ? first.steps : [], first.findings[0]!, set, language).map(
+      ({ key, ...step }) => ({ key, text: withNote(step, language) }),
+    ),
   }
 }
 
@@ -458,7 +463,8 @@ function statementOf(cause: FoundCause, language: Language): string | null {
   if (seen === undefined) return stated
   const text = language.line(seen, limits.seen)
   if (stated === null || cause.cause.kind === 'world' || isOfFiles(cause)) return text
-  return cause.cause.kind === 'unread'
+  // What is seen of a disk is a symptom: that its holder is unknown comes first.
+  return cause.cause.kind === 'unread' && cause.cause.source === 'node'
     ? `${language.words.steps.labelledBy(text.replace(/\.$/, ''), stated)}.`
     : language.words.said(stated, text)
 }
@@ -662,7 +668,8 @@ function heldText(
     )
   const isOfMemory = cause?.kind === 'world' && cause.event === 'memory-outside-pods'
   const [first] = own.filter(one => one.cause.kind === cause?.kind)
-  return found && first && (cause?.kind === 'holder' || isOfMemory)
+  const isTooSmall = cause?.kind === 'device' && cause.what === 'too-small'
+  return found && first && (cause?.kind === 'holder' || isOfMemory || isTooSmall)
     ? (statementOf({ ...found, cause: first.cause, findings: own }, language)?.replace(/\.$/, '') ??
         null)
     : null

@@ -174,7 +174,10 @@ export function causeText(cause: Cause, language: Language): string | null {
 }
 
 const endings: ReadonlySet<StepAction['id']> = new Set([
-  ...(['delete-pod', 'end-pod', 'prune-dead-containers', 'restart-pod'] as const),
+  'delete-pod',
+  'end-pod',
+  'prune-dead-containers',
+  'restart-pod',
 ])
 
 /** `Pod shop/a, shop/b`, or `the pods of Deployment shop/a on these nodes`: not the whole workload. Null: another step, or no owner. */
@@ -317,7 +320,10 @@ function actionText(
 
 /** Steps that change the pod template. */
 const ofTemplate: ReadonlySet<StepAction['id']> = new Set([
-  ...(['move-to-volume', 'set-ephemeral-storage', 'set-memory', 'set-volume-limit'] as const),
+  'move-to-volume',
+  'set-ephemeral-storage',
+  'set-memory',
+  'set-volume-limit',
 ])
 
 const isOfJob = (owner: HolderOwner | undefined) =>
@@ -449,7 +455,11 @@ function withEffect(text: string, step: Step, language: Language): string {
   const { steps: words } = language.words
   const effect = effectText([step], language)
   if (effect === null) return text
-  return words.labelled(text, readingText(step, words) ?? effect)
+  const reading = readingText(step, words)
+  // The verdict says what the step itself disturbs.
+  const note = reading === null || step.disturbs === 'nothing' ? [] : disturbance(step, language)
+  const noted = withNote({ text, note: note.join() }, language)
+  return words.labelled(noted, reading ?? effect)
 }
 
 /** The step changes something, and its command only looks. Null: both do the same. */

@@ -148,7 +148,7 @@ export const afieldIncidents: readonly Incident[] = [
     cause: [{ kind: 'device', what: 'too-small' }],
     owner: 'platform',
     steps: ['resize'],
-    words: [/ml\/train-0/, /30(?:\.0)? GiB/, /40(?:\.0)? GiB/, /request at most 16/],
+    words: [/ml\/train-0/, /30(?:\.0)? GiB/, /40(?:\.0)? GiB/, /request\s+at\s+most\s+16/],
     never: [imageGc],
   },
   {

@@ -34,6 +34,12 @@ const localVolumeOf = (namespace: string, claim: string) => ({
   status: { phase: 'Bound' },
 })
 
+/** Of Jenkins. */
+const controller = (name: string): Workload => ({
+  ...{ namespace: 'cloudbees', owner: `StatefulSet controller-${name}`, container: 'jenkins' },
+  image: 'cloudbees/cloudbees-core-mm:2.401.3.3',
+})
+
 export const eventIncidents: readonly Incident[] = [
   {
     name: 'evicted-pod-of-which-an-event-is-left',
@@ -56,6 +62,41 @@ export const eventIncidents: readonly Incident[] = [
     owner: 'platform',
     steps: ['read-more'],
     words: [/kubeplus-6b4d79dbf8-x2k7d/, /Deployment kubeplus/, /nodefs\.available 10%/],
+  },
+  {
+    name: 'caches-of-two-controllers',
+    thread:
+      'https://docs.cloudbees.com/docs/cloudbees-ci-kb/latest/cloudbees-ci-on-modern-cloud-platforms/after-upgrading-cbci-the-oc-ctrl-pods-are-evicted-due-to-ephemeral-storage-usage',
+    found:
+      'After an upgrade controllers of Jenkins keep caches of Git in /tmp, in their layers, and are evicted with 31 GiB. The next pod of one wrote 21.7 GiB in 27 minutes; another controller on the node holds 27.4 GiB.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 100, usedGib: 78.4 } },
+      workloads: [
+        ...users(3),
+        { ...controller('a'), layerGib: 21.7, ageMinutes: 27 },
+        { ...controller('b'), layerGib: 27.4 },
+      ],
+      held: { images: images(3, 0.8, 2.4) },
+      events: [
+        ofGone(
+          'cloudbees',
+          'controller-a-0',
+          'The node was low on resource: ephemeral-storage. Threshold quantity: 10737418240, available: 9312744Ki. Container jenkins was using 32505856Ki, request is 0, has larger consumption of ephemeral-storage. ',
+          28,
+        ),
+      ],
+    }),
+    cause: [held('writable-layers')],
+    owner: 'cloudbees/StatefulSet controller-b',
+    steps: ['ask-owner'],
+    words: [
+      /\[High\]/,
+      /controller-a-\S+\s+wrote\s+21\.7\s+GiB\s+in\s+27\s+min/,
+      /the\s+rest\s+lasts\s+14\s+minutes/,
+      /write\s+the\s+27\.4\s+GiB\s+that\s+it\s+holds/,
+      /controller-a,\s+container\s+jenkins:\s+21\.7\s+GiB/,
+    ],
+    never: [imageGc, /31\.0\s+GiB\s+that\s+it\s+holds/, /limits\s+with\s+room\s+to\s+grow/],
   },
   {
     name: 'terabyte-that-went-with-its-pod',

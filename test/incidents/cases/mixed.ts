@@ -272,7 +272,7 @@ export const mixedIncidents: Incident[] = [
     cause: [{ kind: 'world' }],
     owner: 'odoo/Deployment odoo',
     steps: ['ask-owner'],
-    words: [/0 of 131072\s+inodes/],
+    words: [/0 of 131,072\s+inodes/],
     notCauses: emptyDisk,
     never: noDisk,
   },

@@ -303,7 +303,7 @@ export const outsideIncidents: Incident[] = [
     words: [
       /flux-helm-operator\s+used\s+7\.9\s+GiB/,
       /write\s+less/,
-      /limit\s+of\s+ephemeral-storage/,
+      /what\s+it\s+held\s+when\s+it\s+was\s+evicted\s+is\s+not\s+what\s+it\s+needs/,
     ],
     never: [imageGc, largerDisk],
   },

@@ -190,7 +190,7 @@ export const secondTryIncidents: readonly Incident[] = [
     steps: ['resize'],
     words: [
       /2\s+pods\s+of\s+the\s+same\s+name\s+and\s+image/,
-      /volumeSize|larger\s+volume/,
+      /larger\s+disk/,
       /above\s+7\.9\s+GiB/,
     ],
     never: [imageGc, /sizeLimit/, /delete\s+Pod/],
@@ -234,7 +234,7 @@ export const secondTryIncidents: readonly Incident[] = [
     cause: [held('pod-volumes')],
     owner: 'jenkins-agents/Bare bom-2-2e3b7',
     steps: ['resize', 'ask-owner'],
-    words: [/2\s+pods\s+of\s+the\s+same/, /larger\s+volume/, /above\s+2\.6\s+GiB/],
+    words: [/2\s+pods\s+of\s+the\s+same/, /larger\s+disk/, /above\s+2\.6\s+GiB/],
     never: [imageGc, /sizeLimit/, /above\s+1\.9/],
   },
   {
@@ -385,13 +385,44 @@ export const secondTryIncidents: readonly Incident[] = [
     owner: 'databases/Job logical-backup',
     steps: ['ask-owner'],
     words: [
-      /evicted\s+here\s+before\s+with\s+up\s+to\s+18\.1\s+GiB/,
-      /write\s+what\s+it\s+needs,\s+at\s+least\s+18\.1\s+GiB,\s+into\s+a\s+volume/,
+      /evicted\s+here\s+since\s+2026-11-\d\d\s+\S+\s+UTC,\s+with\s+up\s+to\s+18\.1\s+GiB/,
+      /what\s+it\s+held\s+when\s+it\s+was\s+evicted\s+is\s+not\s+what\s+it\s+needs/,
       /template\s+of\s+a\s+Job\s+cannot\s+change/,
       /larger\s+(?:disk|volume)/,
       /du -h -x -d 3/,
     ],
-    never: [/above\s+16\.9/, /still\s+holds/],
+    never: [/above\s+16\.9/, /still\s+holds/, /volumeSize\s+\d/],
+  },
+  {
+    name: 'clones-that-fill-any-disk',
+    thread: 'https://github.com/argoproj/argo-cd/issues/13691',
+    found:
+      'EKS, 100 GB: pods of the ApplicationSet controller are evicted again and again with 41 GB of Git clones in their emptyDir. Nothing collects them: git gc ended it, and a larger disk would only be full later.',
+    world: nodeOf({
+      ...{ disk: { gib: 100, usedGib: 90.6 }, diskPressure: true },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'argocd', owner: 'Deployment applicationset-controller', pods: 3 },
+          evicted:
+            'The node was low on resource: ephemeral-storage. Threshold quantity: 10736353484, available: 10192968Ki. Container applicationset-controller was using 42991616Ki, request is 0, has larger consumption of ephemeral-storage. ',
+        },
+        {
+          ...{ namespace: 'argocd', owner: 'Deployment applicationset-controller', before: 3 },
+          emptyDirGib: 41.2,
+        },
+      ],
+      held: { images: images(3, 2.5, 7.5) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'argocd/Deployment applicationset-controller',
+    steps: ['ask-owner'],
+    words: [
+      /3\s+pods\s+of\s+the\s+same\s+owner\s+were\s+evicted\s+here\s+since/,
+      /find\s+what\s+Deployment\s+argocd\/applicationset-controller\s+writes/,
+      /du -h -x -d 3/,
+    ],
+    never: [/volumeSize/, /does\s+not\s+fit/, /at\s+least\s+41/, /delete\s+pod\b/i],
   },
   {
     name: 'first-try-that-wrote-little',

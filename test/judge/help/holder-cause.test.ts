@@ -28,12 +28,22 @@ it.each([
 
 it.each([
   ['as much', [22, 18], ['pod-volumes', 18]],
-  ['less', [22, 17], undefined],
+  ['half', [22, 11], ['pod-volumes', 11]],
+  ['less', [22, 10], undefined],
   ['one of many', [15, 15, 15], undefined],
 ] as const)('names another owner of about as much: %s', (_, sizes, also) => {
   const parts = sizes.map((gib, index) => part('pod-volumes', `Job load-${index}`, gib))
   const all = sizes.reduce((sum, gib) => sum + gib, 0)
   expect(alsoOf({ 'pod-volumes': all }, parts)).toEqual(also)
+})
+
+it.each([
+  ['one owner', [30], 'writable-layers'],
+  ['three owners', [10, 10, 10], 'images-in-use'],
+] as const)('needs room that %s alone can make before images that pods need', (_, sizes, first) => {
+  const parts = sizes.map((gib, index) => part('writable-layers', `Job load-${index}`, gib))
+  const { ledger } = exampleSubject({ held: { 'images-in-use': 55, 'writable-layers': 30 } })
+  expect(heldBySignal({ ...ledger!, parts }, 'nodefs.available')[0]?.holder).toBe(first)
 })
 
 it('does not name one owner twice', () => {

@@ -95,10 +95,10 @@ describe('a document that is too long', () => {
     })
     const [ofA, ofB] = notAudited.slice(-2).map(({ reason }) => reason)
     expect(ofA).toBe(
-      `left out, because the report would be too long: ${30_000 - notAudited.length + 2} unread parts`,
+      `left out, because the report would be too long: ${(30_000 - notAudited.length + 2).toLocaleString('en-US')} unread parts`,
     )
     expect(ofB).toBe(
-      `left out, because the report would be too long: ${4_000 - findings.length} findings`,
+      `left out, because the report would be too long: ${(4_000 - findings.length).toLocaleString('en-US')} findings`,
     )
   })
 

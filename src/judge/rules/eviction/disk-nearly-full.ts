@@ -1,14 +1,15 @@
 import { hourMs } from '#base/units.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
-import { agoMs } from '#judge/events/events.ts'
-import { podOf, withDeletion } from '#judge/help/deletion.ts'
+import { withDeletion } from '#judge/help/deletion.ts'
+import { type FillRate, fillRate } from '#judge/help/fill-rate.ts'
 import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
-import { diskReason, filesOfImages } from '#judge/help/holders.ts'
+import { diskReason, filesOfImages, movedToVolumes } from '#judge/help/holders.ts'
 import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
   contextRule,
+  counted,
   type Failing,
   isLinux,
   line,
@@ -17,6 +18,7 @@ import {
   plural,
   podName,
   type Satisfied,
+  seenFirst,
   shortPodName,
   span,
   worldCause,
@@ -50,8 +52,7 @@ interface FillingDisk {
   /** To the next threshold, or to full. */
   left: number
   reason: Reason
-  /** How fast the largest owner writes. Null: unknown, or slow. */
-  rate: string | null
+  rate: FillRate | null
   held: Pick<HolderCause, 'holder' | 'amount'>[]
 }
 
@@ -154,7 +155,7 @@ function fillingDisk(
     free,
     left,
     held,
-    rate: isInodes ? null : fillRateText(reason, left, subject),
+    rate: isInodes ? null : fillRate(name, left, subject),
     // No eviction will come: a deletion makes room before writes fail.
     reason:
       isWatched || !isNear
@@ -166,16 +167,16 @@ function fillingDisk(
 function nearlyFullFailing(disk: FillingDisk): Failing {
   const { signal, isWatched, left, capacity, reason } = disk
   const isInodes = signal.endsWith('.inodesFree')
-  const shown = isInodes ? `${left} inodes` : bytes(left)
+  const shown = isInodes ? `${counted(left)} inodes` : bytes(left)
   const text = `${shown} (${percent((100 * left) / capacity)}) are left`
   const isFull = disk.free <= 0
   const full = `${isInodes ? 'no inode is left' : 'the disk is full'}: writes fail now.`
   const said = [
-    ...(isFull ? [full] : []),
-    ...(isInodes && isWatched ? [`${text} before ${signal} is met.`] : []),
-    ...(disk.rate === null ? [] : [disk.rate]),
-    ...(reason.seen === undefined ? [] : [reason.seen]),
-  ]
+    isFull && full,
+    isInodes && isWatched && `${text} before ${signal} is met.`,
+    disk.rate?.text,
+    reason.seen,
+  ].filter(Boolean)
   return {
     ...reason,
     ...(said.length > 0 && { seen: said.join(' ') }),
@@ -183,56 +184,31 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
     ...(!isWatched && { title: titles[isFull ? 'full' : 'unwatched'], severity: 'critical' }),
     consequence: isWatched
       ? `${text} before ${signal} is met, and the kubelet evicts pods.`
-      : `${text} of ${signal}, which no threshold watches: ${isFull ? 'writes fail now' : 'at 0 writes fail'}, without DiskPressure.`,
+      : `${text} of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
     evidence: evidenceOf(disk),
   }
 }
 
-/** By the age of the container that wrote it, or of the pod: logs and volumes outlive containers. Null: unknown, or it leaves more than an hour. */
-function fillRateText(
-  { cause }: Reason,
-  left: number,
-  { pods, at, ledger }: Satisfied<'disks' | 'eviction'>,
-): string | null {
-  if (cause.kind !== 'holder' || cause.amount.unit !== 'bytes') return null
-  const { owner, holder, largestBytes = cause.amount.low } = cause
-  if (!owner || (owner.kind !== 'container' && owner.kind !== 'pod')) return null
-  const { status } = podOf(pods, owner) ?? {}
-  const own =
-    holder === 'writable-layers'
-      ? status?.containerStatuses?.find(
-          ({ name }) => owner.kind === 'container' && name === owner.container,
-        )
-      : undefined
-  const ageMs = agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at)
-  const held = ledger?.parts.find(
-    ({ holder: kind, owner: other }) =>
-      kind === holder &&
-      other?.kind === owner.kind &&
-      other.pod === owner.pod &&
-      other.namespace === owner.namespace,
-  )
-  const heldBytes = Math.min(held?.lowBytes ?? 0, largestBytes)
-  if (ageMs === null || ageMs <= 0 || heldBytes === 0) return null
-  const perMinute = (60_000 * heldBytes) / ageMs
-  const minutes = Math.round(left / perMinute)
-  if (minutes > 60) return null
-  const rest = minutes < 1 ? 'less than a minute' : plural(minutes, 'minute')
-  const end = left <= 0 ? '' : `: at that rate the rest lasts ${rest}`
-  return `${shortPodName({ namespace: owner.namespace, name: owner.pod })} wrote ${bytes(heldBytes)} in ${span(ageMs)}, about ${bytes(perMinute)} a minute${end}.`
-}
-
-/** Null: growth is unknown, or leaves more than a day. */
+/** By what a pod wrote until now, or by observed growth. Null: unknown, or it leaves more than a day. */
 function fullSoonFailing(disk: FillingDisk, growth: NodeGrowth[DiskName]): Failing | null {
-  const { signal, isWatched, left, reason } = disk
+  const { signal, isWatched, left, reason, rate } = disk
+  // Less than the pod wrote already: what it starts with may be written by now.
+  const written = rate && rate.bytes > left ? rate.text : null
   const hours = hoursToFill(left, growth)
-  if (hours > soon.hours) return null
+  if (hours > soon.hours && written === null) return null
+  const until = `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}`
+  const failing = { ...reason, title: titles.soon, confidence: 'likely' } as const
+  if (hours > soon.hours)
+    return {
+      ...failing,
+      steps: movedToVolumes(reason.steps),
+      ...seenFirst([written, reason.seen].filter(Boolean).join(' '), `${until}.`),
+      evidence: evidenceOf(disk),
+    }
   const perHour = (growth as ObservedGrowth).bytesPerHour.median
   return {
-    ...reason,
-    title: titles.soon,
-    confidence: 'likely',
-    consequence: `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}: about ${span(hours * hourMs)} at the growth that was seen, ${bytes(perHour)} an hour.`,
+    ...failing,
+    consequence: `${until}: about ${span(hours * hourMs)} at the growth that was seen, ${bytes(perHour)} an hour.`,
     evidence: [
       ...evidenceOf(disk),
       bytesLine('computed', `growth of ${disk.name} in an hour`, Math.round(perHour)),

@@ -102,7 +102,6 @@ function failingOfWriter(
   // Evictions without a time are not recorded.
   const last = times.at(-1)!
   const isUnfit = written >= leftBytes
-  const isTriedAgain = workload !== null && times.length > 1
   const who =
     workload === null
       ? `Pod ${shorten(`${namespace}/${pod}`, nameLength)} was`
@@ -114,13 +113,7 @@ function failingOfWriter(
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
     steps:
       requestBytes === null
-        ? [
-            {
-              id: 'move-to-volume',
-              ...writer,
-              ...((isUnfit || isTriedAgain) && { variant: 'needed' as const }),
-            },
-          ]
+        ? [{ id: 'move-to-volume', owner, variant: 'needed' }]
         : [{ id: 'spread-pods', ...writer }, { id: 'larger-disk' }],
     ...seenFirst(
       `${who} evicted from ${shorten(node.metadata?.name ?? '', nameLength)}, the last at ${shownTime(last)}: container ${shorten(owner.container, nameLength)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk${requestBytes === null ? '' : `, and requests only ${bytes(requestBytes)}: the scheduler puts others beside it`}. ${bytes(leftBytes)} are left now before the next eviction.`,

@@ -6,7 +6,7 @@ import {
   thresholdEvidence,
   withEntries,
 } from '#judge/help/thresholds.ts'
-import { bytes, hardThresholds, line, nodeRule } from '#judge/rule.ts'
+import { bytes, counted, hardThresholds, line, nodeRule } from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 /** What any writer fills between two looks of the eviction manager. */
@@ -47,7 +47,7 @@ export const diskThresholdTooSmall = nodeRule({
       const { capacityBytes } = eviction.signals[largest.signal] ?? {}
       if (!isTinyAmount && !isSmallShare(largest, capacityBytes)) return []
       const shown = isOfInodes(largest)
-        ? `${largest.resolved} inodes`
+        ? `${counted(largest.resolved ?? 0)} inodes`
         : bytes(largest.resolved ?? 0)
       return [{ largest, isTinyAmount, shown }]
     })

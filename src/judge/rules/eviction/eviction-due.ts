@@ -326,10 +326,13 @@ function reclaimedOf(signal: Signal, unused: LedgerLine | undefined, isShared: b
 
 /**
  * Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own,
- * and a larger disk moves the pods.
+ * and a larger disk moves the pods. What fills the disk again after each eviction has to be seen first: it is gone with the pod.
  */
 const isFreedByDrain = ({ cause, steps }: Reason): boolean =>
-  !steps.some(({ id }) => id === 'reboot' || id === 'larger-disk') &&
+  !steps.some(
+    ({ id, variant }) =>
+      id === 'reboot' || id === 'larger-disk' || variant === 'needed' || variant === 'image',
+  ) &&
   (cause.kind === 'holder'
     ? cause.freedBy !== 'nothing' && cause.freedBy !== 'process-end' && !isOfDaemonSet(cause.owner)
     : cause.kind !== 'unread')

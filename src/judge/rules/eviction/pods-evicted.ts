@@ -1,9 +1,10 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { dayMs, gibibyte } from '#base/units.ts'
-import { evictionCause, exceededLimit, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { evictionCause, exceededLimit } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime, unknownEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
+  conditionOfResource,
   type Eviction,
   type EvictionFact,
   evictionFact,
@@ -18,7 +19,7 @@ import {
 import { largerVolume, volumeToWrite } from '#judge/help/disk-size.ts'
 import { isPassedExplained } from '#judge/help/explained-pressure.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
-import { fullestDiskReason } from '#judge/help/holders.ts'
+import { fullestDiskReason, movedToVolumes } from '#judge/help/holders.ts'
 import { passedPressureOf } from '#judge/help/passed-pressure.ts'
 import { diskEvictionPercent } from '#judge/help/thresholds.ts'
 import {
@@ -37,6 +38,8 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
+import type { Cause } from '#model/finding.ts'
+import { placedWorkload } from '#model/input/record.ts'
 import { conditionOf } from '#model/prediction.ts'
 
 const shown = 5
@@ -49,6 +52,8 @@ interface EvictedFact extends EvictionFact {
   over: string[]
   /** unread-node reports evictions for a disk that was not measured. */
   isDiskUnread: boolean
+  /** What pods hold of a disk that is still used this much. */
+  held: Pick<Reason, 'cause' | 'steps'> | null
   /** Another rule explains the recorded evictions by the disk. */
   isDiskExplained: boolean
   /** On the disk that pods and images share. Null: unknown, or they have one each. */
@@ -77,14 +82,18 @@ export const podsEvicted = contextRule({
 
   fact: (subject): EvictedFact => {
     const evictions = evictionFact(subject, dayMs)
+    const held = fullestDiskReason(subject)
     return {
       ...evictions,
       short: shortNow(subject),
       over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
       isDiskUnread: passedPressureOf(subject) !== null,
       isDiskExplained:
-        evictions.recorded.length > 0 &&
-        (isPassedExplained(subject) || fullestDiskReason(subject) !== null),
+        evictions.recorded.length > 0 && (isPassedExplained(subject) || held !== null),
+      held:
+        held && ownersOf(held.cause).length > 0
+          ? { cause: held.cause, steps: movedToVolumes(held.steps) }
+          : null,
       availableBytes:
         subject.filesystems.layout === 'shared'
           ? (subject.filesystems.nodefs?.availableBytes ?? null)
@@ -103,7 +112,13 @@ export const podsEvicted = contextRule({
 
 const nothingRead = {
   ...{ short: [], over: [] },
-  ...{ isDiskUnread: false, isDiskExplained: false, availableBytes: null, narrow: null },
+  ...{
+    isDiskUnread: false,
+    isDiskExplained: false,
+    held: null,
+    availableBytes: null,
+    narrow: null,
+  },
 }
 
 function narrowDisk(subject: NodeSubject): EvictedFact['narrow'] {
@@ -123,6 +138,16 @@ function narrowDisk(subject: NodeSubject): EvictedFact['narrow'] {
   }
 }
 
+/** The workloads whose pods hold a disk. */
+const ownersOf = (cause: Cause | undefined) =>
+  cause?.kind !== 'holder'
+    ? []
+    : [cause.owner, cause.also?.owner].flatMap(owner =>
+        owner && 'workload' in owner && owner.workload !== null
+          ? placedWorkload(owner.namespace ?? '', owner.workload)
+          : [],
+      )
+
 /** Of a node whose disks were not read, nothing else says who was evicted. */
 function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
   const met = (eviction?.thresholds ?? []).flatMap(({ signal, met }) =>
@@ -130,11 +155,6 @@ function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
   )
   const reported = disks ? Object.keys(conditions) : []
   return [...new Set([...met, ...reported.filter(type => conditions[type] === 'True')])]
-}
-
-const conditionOfResource = (resource: string) => {
-  const [signal] = signalsOfResource[resource] ?? []
-  return signal === undefined ? '' : (conditionOf(signal) ?? '')
 }
 
 function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Failing> {
@@ -215,24 +235,23 @@ function failingOf(
   }
 }
 
-/** If the containers that the messages name used little, what came free with the pod was in others, or in its volumes. */
+/**
+ * What its next pod holds says more than what the evicted pod held. If the containers that the messages name used little, what came free with the
+ * pod was in others, or in its volumes.
+ */
 function reasonOf(
   own: readonly Eviction[],
   fact: EvictedFact,
   released: number | null,
 ): ReturnType<typeof evictionReason> {
   const reason = evictionReason(own, fact)
+  if (fact.held && ownersOf(fact.held.cause).includes(ownerName(own.at(-1)!)))
+    return { ...reason, ...fact.held }
   if (reason.cause !== undefined || released === null) return reason
-  const step = {
-    owner: { kind: 'pod' as const, ...placeOf(own.at(-1)!), volume: null },
-    bytes: released,
-  }
+  const owner = { kind: 'pod' as const, ...placeOf(own.at(-1)!), volume: null }
   return {
     user: `${bytes(released)} came free since: its volumes, or a container that the message does not name, held about as much`,
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),
-    steps: [
-      { id: 'move-to-volume', ...step, variant: 'needed' },
-      { id: 'set-ephemeral-storage', ...step },
-    ],
+    steps: [{ id: 'move-to-volume', owner, variant: 'needed' }],
   }
 }

@@ -22,6 +22,7 @@ import { diskReason } from '#judge/help/holders.ts'
 import {
   bytes,
   contextRule,
+  counted,
   type Failing,
   type NodeSubject,
   plural,
@@ -193,7 +194,7 @@ function fullDiskFailing(who: string, disk: ReturnType<typeof diskOfKubelet>) {
   const free =
     availableBytes === null || capacityBytes === null
       ? ''
-      : `: ${bytes(availableBytes)} of ${bytes(capacityBytes)}${inodesFree === null ? '' : ` and ${inodesFree} inodes`} are free`
+      : `: ${bytes(availableBytes)} of ${bytes(capacityBytes)}${inodesFree === null ? '' : ` and ${counted(inodesFree)} inodes`} are free`
   return {
     ...disk?.held,
     title: titles.disk,

@@ -133,7 +133,7 @@ describe('unread-node', () => {
 
   it.each([
     ['MemoryPressure', 'memory', '1.2 GiB'],
-    ['PIDPressure', 'pids', '3276 process ids'],
+    ['PIDPressure', 'pids', '3,276 process ids'],
   ])('names the eviction of what is scarce: %s', (type, source, available) => {
     const evicted = (resource: string, quantity: string, left: string) => ({
       status: {

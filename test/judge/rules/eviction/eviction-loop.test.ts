@@ -142,7 +142,7 @@ describe('eviction-loop', () => {
   it.each([
     [
       '20Gi',
-      /; container shipper used 5\.0 GiB of the disk, 3 pods of its owner about as much: it does not fit\.$/,
+      /; container shipper used 5\.0 GiB of the disk, 3 pods of its owner about as much\.$/,
       'move-to-volume',
     ],
     ['200Gi', /container shipper used 5\.0 GiB of the disk without its volumes\.$/, 'look-on-node'],
@@ -342,8 +342,12 @@ describe('eviction-loop', () => {
   })
 
   it.each([
-    ['memory', 'set-memory', 'resources.requests.memory'],
-    ['ephemeral-storage', 'move-to-volume', 'resources.requests.ephemeral-storage'],
+    ['memory', { id: 'set-memory', bytes: 5 * 2 ** 30 }, 'resources.requests.memory'],
+    [
+      'ephemeral-storage',
+      { id: 'move-to-volume', variant: 'needed' },
+      'resources.requests.ephemeral-storage',
+    ],
   ])('sets what is short: %s', (resource, step, field) => {
     const message = `The node was low on resource: ${resource}. Threshold quantity: 2Gi, available: 1Gi. Container shipper was using 5Gi, request is 0, has larger consumption of ${resource}. `
     const events = ['4bcdf', '5bcdf', '6bcdf'].map((one, index) =>
@@ -356,9 +360,7 @@ describe('eviction-loop', () => {
       }),
     ).toMatchObject({
       cause: { fields: [field] },
-      steps: [
-        { id: step, bytes: 5 * 2 ** 30, owner: { container: 'shipper', pod: 'shipper-4bcdf' } },
-      ],
+      steps: [{ ...step, owner: { container: 'shipper', pod: 'shipper-4bcdf' } }],
     })
   })
 

@@ -48,7 +48,7 @@ describe('pods-evicted', () => {
         {
           id: 'move-to-volume',
           owner: { namespace: 'shop', workload: 'Deployment web', container: 'web' },
-          bytes: 9 * 2 ** 30,
+          variant: 'needed',
         },
       ],
     })
@@ -64,7 +64,7 @@ describe('pods-evicted', () => {
     [low('ephemeral-storage'), 'set-ephemeral-storage', /1\.7 GiB available/],
     [usedBy('web', '3Gi', 'memory'), 'set-memory', /used 3\.0 GiB of memory/],
     [low('memory'), 'list-memory', /for memory/],
-    [low('inodes'), 'look-on-node', /below 2147483648 inodes/],
+    [low('inodes'), 'look-on-node', /below 2,147,483,648 inodes/],
     [low('pids'), 'list-processes', /for pids/],
     ['The node had condition: [DiskPressure]. ', 'look-on-node', /was refused for/],
   ])('%s: %s', (message, step, seen) => {
@@ -85,10 +85,15 @@ describe('pods-evicted', () => {
     const failing = failingOf(podsEvicted, { node: disk, filesystems, events })
     expect(failing.steps?.[0]?.id).toBe(step)
     expect(failing.seen).toContain(seen)
-    const others = [...events, gone(full, 'db-0')]
+    const others = [...events, gone(usedBy('db', used, 'ephemeral-storage'), 'db-0')]
     expect(failingOf(podsEvicted, { node: disk, filesystems, events: others }).seen).not.toContain(
       'came free',
     )
+    // A refused pod had written nothing.
+    const message = 'The node had condition: [DiskPressure]. '
+    const refused = event({ reason: 'Evicted', of: 'shop/db-0', message, ago: 30 })
+    const beside = { node: disk, filesystems, events: [refused, ...events] }
+    expect(failingOf(podsEvicted, beside).seen).toContain(seen)
   })
 
   it.each([

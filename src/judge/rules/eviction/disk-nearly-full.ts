@@ -1,8 +1,8 @@
 import { hourMs } from '#base/units.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
-import { type FillRate, fillRate } from '#judge/help/fill-rate.ts'
-import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
+import { fillRate } from '#judge/help/fill-rate.ts'
+import { heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskReason, filesOfImages, movedToVolumes } from '#judge/help/holders.ts'
 import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
@@ -23,7 +23,7 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { Cause, Evidence, HolderCause } from '#model/finding.ts'
+import type { Cause, Evidence } from '#model/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
 import type { FilesystemState, Signal } from '#model/prediction.ts'
 
@@ -42,19 +42,7 @@ const titles = {
 
 type DiskName = keyof NodeGrowth
 
-interface FillingDisk {
-  name: DiskName
-  signal: Signal
-  isWatched: boolean
-  isNear: boolean
-  capacity: number
-  free: number
-  /** To the next threshold, or to full. */
-  left: number
-  reason: Reason
-  rate: FillRate | null
-  held: Pick<HolderCause, 'holder' | 'amount'>[]
-}
+type FillingDisk = NonNullable<ReturnType<typeof fillingDisk>>
 
 export const diskNearlyFull = contextRule({
   id: 'disk-nearly-full',
@@ -70,7 +58,7 @@ export const diskNearlyFull = contextRule({
   sources: ['src/facts/holders.ts', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
   appliesTo: isLinux,
 
-  fact(subject): { disks: FillingDisk[]; isTainted: boolean } {
+  fact(subject) {
     const names =
       subject.filesystems.layout === 'imagefs' || subject.filesystems.layout === 'split'
         ? (['nodefs', 'imagefs'] as const)
@@ -121,7 +109,7 @@ function fillingDisk(
   signal: Signal,
   disk: FilesystemState | null,
   subject: Satisfied<'disks' | 'eviction'>,
-): FillingDisk | null {
+) {
   const isInodes = signal.endsWith('.inodesFree')
   const capacity = isInodes ? disk?.inodes : disk?.capacityBytes
   const free = isInodes ? disk?.inodesFree : disk?.availableBytes
@@ -153,6 +141,7 @@ function fillingDisk(
     isNear,
     capacity,
     free,
+    /** To the next threshold, or to full. */
     left,
     held,
     rate: isInodes ? null : fillRate(name, left, subject),

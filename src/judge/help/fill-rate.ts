@@ -6,18 +6,12 @@ import { bytes, plural, type Satisfied, shortPodName, span } from '#judge/rule.t
 import type { HolderPart } from '#model/prediction.ts'
 import { podOf } from './deletion.ts'
 
-export interface FillRate {
-  /** What the pod wrote since its start. */
-  bytes: number
-  text: string
-}
-
-/** Of the pod that fills the rest of the disk first. Null: unknown, or it takes more than an hour. */
+/** Of the pod that fills the rest of the disk first; `bytes`: what it wrote since its start. Null: unknown, or it takes more than an hour. */
 export function fillRate(
   filesystem: HolderPart['filesystem'],
   left: number,
   { pods, at, ledger }: Satisfied<'disks'>,
-): FillRate | null {
+) {
   const [fastest] = (ledger?.parts ?? [])
     .filter(part => part.filesystem === filesystem)
     .flatMap(part => {

@@ -50,9 +50,11 @@ import {
   evictedBefore,
   isOfDaemonSet,
   jobOf,
+  keepsData,
   podDeletion,
   podOf,
   podsOf,
+  runsForever,
   startsAgain,
   statsOf,
   usesKubeletFolder,
@@ -80,6 +82,7 @@ import {
 } from './holder-cause.ts'
 import { withMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
+import { hasFreeAge } from './thresholds.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
 export const diskUse = 'disk use'
@@ -103,7 +106,7 @@ const checkpoints = /\/checkpoints$/
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
   { holder, place, owner, amount: { unit } }: HolderCause,
-  { host, node }: HolderSubject,
+  { host, node, pods }: HolderSubject,
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
@@ -114,6 +117,7 @@ function stepsOf(
   if (holder === 'pod-volumes' && isOfDaemonSet(owner))
     return [...(own ?? holders[holder].steps), 'restart-pod']
   if (own) return own
+  if (holder === 'pod-volumes' && keepsData(owner, pods)) return ['move-to-volume']
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   const isOfDocker =
@@ -221,7 +225,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
-    ...(id === 'move-to-volume' && holder === 'image-volumes' && { variant: 'declared' as const }),
+    ...(id === 'move-to-volume' && volumeVariants[holder]),
     ...(inside && { inside }),
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -264,6 +268,12 @@ export const movedToVolumes = (steps: readonly StepAction[]): StepAction[] =>
   steps.map(step =>
     step.id === 'set-ephemeral-storage' ? { ...step, id: 'move-to-volume' } : step,
   )
+
+const volumeVariants: Partial<Record<HolderCause['holder'], Pick<StepAction, 'variant'>>> = {
+  'image-volumes': { variant: 'declared' },
+  // A limit would end its only copy.
+  'pod-volumes': { variant: 'data' },
+}
 
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
@@ -576,7 +586,7 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     largerForPods(reason, subject) ??
     spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
-    (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
+    (cause.holder === 'unread' ? null : filesOfImages(cause, subject))
   if (other) return { ...reason, ...other }
   const beside = stepsBeside(reason, second, subject)
   const isMoreUnread =
@@ -679,8 +689,6 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const first = since === null ? ' before' : ` since ${shownTime(since)}`
   const most = evicted.bytes > 0 ? `, with up to ${bytes(evicted.bytes)}` : ''
   const larger = { id: 'larger-disk', variant: 'needed' } as const
-  // What runs forever grows into any disk.
-  const ends = podOf(subject.pods, owner)?.spec?.restartPolicy !== 'Always'
   return {
     seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}.`,
     // A limit below what it needs ends each try.
@@ -688,7 +696,8 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
       by === 'owner'
         ? [
             { id: 'move-to-volume', owner, variant: 'needed', ...(inside && { inside }) },
-            ...(ends ? [larger] : []),
+            // What runs forever grows into any disk.
+            ...(runsForever(podOf(subject.pods, owner)) ? [] : [larger]),
           ]
         : [...(deletion ? [deletion] : []), larger, { id: 'set-ephemeral-storage', ...need }],
   }
@@ -746,29 +755,35 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
 }
 
 /**
- * Images hold most files of the disk, or may hold those that were not counted: unused images go first. Of images in use, fewer or a disk with
- * more inodes. Null: another disk.
+ * Images hold most files of the disk, or may hold those that were not counted: unused images go first, and then by age. Of images in use, fewer or
+ * a disk with more inodes. Null: another disk.
  */
 export function filesOfImages(
   { holder, filesystem, amount: { unit } }: HolderCause,
   subject: DiskSubject,
-): Pick<Reason, 'steps' | 'seen'> | null {
+): Pick<Reason, 'steps' | 'seen' | 'fix'> | null {
   const { ledger, node } = subject
   const disk = ledger && diskOf(ledger, filesystem)
   const mostBytes = disk?.lines
     .filter(line => line.holder === 'images' || line.holder === 'images-unused')
     .reduce((sum, { highBytes }) => sum + highBytes, 0)
   const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
-  if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
+  if (unit !== 'inodes' || !(canHold || holder === 'images' || holder === 'images-unused'))
+    return null
   const unused = subject.unusedImages?.() ?? null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
     ...Map.groupBy(names, name => name),
   ].toSorted(([, a], [, b]) => b.length - a.length)
-  const look = { id: 'look-on-node', unit } as const
   const isUsed = areAllUsed(ledger?.parts ?? [])
+  // Image GC starts by bytes, not by inodes: only its age deletes images earlier.
+  const isFree = !isUsed && !canHold && hasFreeAge(subject)
+  const larger: StepAction = { id: 'larger-disk', unit }
+  const lasting: StepAction = isFree ? { id: 'set-fields' } : larger
+  const look: StepAction = { id: 'look-on-node', unit }
   return {
-    steps: isUsed ? [{ id: 'larger-disk', unit }] : [{ id: 'prune-images' }, look],
+    steps: isUsed ? [larger] : [{ id: 'prune-images' }, canHold ? look : lasting],
+    ...(isFree && { fix: { config: { imageMaximumGCAge: '168h0m0s' } } }),
     ...(isUsed
       ? { seen: 'pods use every image that is known here: image GC frees none of these files.' }
       : (unused !== null || alike.length > Math.max(1, next.length)) && {
@@ -988,7 +1003,7 @@ interface DiskSubject
     >
   > {
   ledger: NodeLedger | null
-  identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group'>>
+  identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group' | 'kubeletVersion'>>
 }
 
 export type HolderSubject = Omit<DiskSubject, 'ledger'> & {

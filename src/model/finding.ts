@@ -624,6 +624,7 @@ export type StepVariant =
   | 'hung'
   | 'memory'
   | 'datasets'
+  | 'lines'
   | 'pool'
   | 'policy'
   | 'nvme'

@@ -5,15 +5,18 @@ import {
   type AttachedVolume,
   type ClusterInput,
   type ClusterRecord,
+  controllerReferenceOf,
   defaultReadMode,
   type EksCluster,
   eksClusterShape,
   type Insight,
   type KnownImages,
+  type KubernetesPod,
   type LaunchTemplateVersion,
   type Nodegroup,
   type NodeInput,
   type NodeRecord,
+  type ObjectReference,
   type ObjectsInput,
   type ObjectsRecord,
   promisedSources,
@@ -49,7 +52,7 @@ export function nodeInput(record: NodeRecord): NodeInput {
     node,
     configuration: configz ? parseConfigz(configz) : null,
     summary: (summary as Summary | null | undefined) ?? null,
-    pods: pods ?? null,
+    pods: pods ? withControllers(pods) : null,
     runtime: (runtime as Runtime | null | undefined) ?? null,
     host: (host as Host | null | undefined) ?? null,
     known: (known as KnownImages | null | undefined) ?? null,
@@ -57,6 +60,26 @@ export function nodeInput(record: NodeRecord): NodeInput {
     errors: (errors ?? []).map(withCause),
   }
 }
+
+/** Operators let a pod own the pods that it starts: their controller is that of the first of them, if the node has it, ended or not. */
+function withControllers(pods: readonly KubernetesPod[]): KubernetesPod[] {
+  const byUid = new Map(pods.map(pod => [pod.metadata?.uid, pod]))
+  const referenceOf = (pod: KubernetesPod, deep = 0): ObjectReference | undefined => {
+    const own = controllerReferenceOf(pod)
+    const above = own?.kind === 'Pod' && deep < mostOwners ? byUid.get(own.uid) : undefined
+    return (above && referenceOf(above, deep + 1)) ?? own
+  }
+  return pods.map(pod => {
+    const own = controllerReferenceOf(pod)
+    const controller = own?.kind === 'Pod' ? referenceOf(pod) : own
+    return controller === own
+      ? pod
+      : { ...pod, metadata: { ...pod.metadata, ownerReferences: [controller!] } }
+  })
+}
+
+/** A pod may name any owner, itself too. */
+const mostOwners = 5
 
 /** A port that refuses has no program that listens; one without an answer is behind a firewall. Source: net.Dial, `dial tcp 10.0.1.2:10250: i/o timeout`. */
 const failedDial =

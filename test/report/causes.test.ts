@@ -217,6 +217,9 @@ describe('a step that several findings have', () => {
         ({ action }) => action.mounts,
       ),
     ).toEqual([[a, b]])
+    expect(
+      mergedSteps({ ...look, mounts: [a, b] }, { ...look, mounts: [b], hasMoreMounts: true })[0],
+    ).toMatchObject({ action: { hasMoreMounts: true } })
   })
 
   it.each<[string, StepAction, StepAction]>([
@@ -555,6 +558,46 @@ describe('causes', () => {
     ]
     const causes = causesOf(quietReport(nodes, { findings }))
     expect(causes.map(({ rule }) => rule)).toEqual(['disk-pressure-passed', 'between'])
+  })
+
+  it.each([
+    ['evicted for what they use, and others that may be', 'One pod was evicted.', 2],
+    ['that may be evicted', undefined, 1],
+  ])('are apart for pods %s', (_, seen, count) => {
+    const requests: Partial<Finding> = {
+      cause: {
+        ...{ kind: 'setting', layer: 'workload', isDefault: false },
+        fields: ['resources.requests.ephemeral-storage'],
+      },
+    }
+    const findings = [
+      on('pods-evicted', 'a', 'x', { ...requests, ...(seen !== undefined && { seen }) }),
+      on('no-requests', 'a', 'x', requests),
+    ]
+    expect(causesOf(quietReport([], { findings }))).toHaveLength(count)
+  })
+
+  it('of disks that were not measured name the node with most writers', () => {
+    const findings = ['a', 'b'].map((group, index) =>
+      on('unmeasured-disk', 'prod', group, {
+        cause: {
+          ...{ kind: 'device', what: 'unmeasured', device: '/dev/sdb' },
+          ...{ actualBytes: null, declaredBytes: null },
+        },
+        steps: [
+          {
+            ...adviceWith('lsblk')[0]!,
+            action: {
+              id: 'read-devices',
+              mounts: ['/a (Job x/a)', '/b (Job x/b)'].slice(0, index),
+            },
+          },
+        ],
+        subject: nodegroup('workers'),
+      }),
+    )
+    const [cause] = causesOf(quietReport([], { findings }))
+    expect(cause?.findings[0]).toBe('unmeasured-disk prod b')
   })
 
   it('of the node nearest to eviction come first within a severity', () => {

@@ -18,3 +18,21 @@ it.each([
   }
   expect(inputOf(record).errors).toEqual([{ ...error, ...found }])
 })
+
+it('names the controller of a pod that owns others', () => {
+  const reference = (kind: string, name: string) => ({ kind, name, uid: name, controller: true })
+  const pod = (name: string, owner: object) => ({
+    metadata: { namespace: 'data', name, uid: name, ownerReferences: [owner] },
+  })
+  const record = {
+    ...{ kind: 'Node', cluster: 'prod', node: { metadata: { name: 'a' } } },
+    pods: [
+      pod('exec-1', reference('Pod', 'driver')),
+      pod('driver', reference('SparkApplication', 'agg')),
+      pod('elsewhere', reference('Pod', 'not-here')),
+      pod('circle', reference('Pod', 'circle')),
+    ],
+  }
+  const owners = inputOf(record).pods?.map(({ metadata }) => metadata?.ownerReferences?.[0]?.name)
+  expect(owners).toEqual(['agg', 'agg', 'not-here', 'circle'])
+})

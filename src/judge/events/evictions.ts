@@ -14,7 +14,13 @@ import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-ow
 import { bytes, counted, nameLength, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import { type KubernetesPod, type PodSpec, placedWorkload } from '#model/input/record.ts'
-import type { ContainerHolder, EvaluatedThreshold, RankedPod, Signal } from '#model/prediction.ts'
+import {
+  type ContainerHolder,
+  conditionOf,
+  type EvaluatedThreshold,
+  type RankedPod,
+  type Signal,
+} from '#model/prediction.ts'
 import { isWithinWindow, recentEvents } from './events.ts'
 
 /** Evictions of one owner that are no chance. */
@@ -25,6 +31,12 @@ export const manyEvictions = 3
 /** The signal whose pod ranking history keeps for a resource. */
 export const rankedSignal = (resource: string): Signal | undefined =>
   Object.hasOwn(signalsOfResource, resource) ? signalsOfResource[resource]?.[0] : undefined
+
+/** Empty: of no resource. */
+export function conditionOfResource(resource: string | null): string {
+  const signal = rankedSignal(resource ?? '')
+  return signal ? conditionOf(signal) : ''
+}
 
 export interface Eviction {
   /** Pod UID if known, because a StatefulSet reuses names. */

@@ -427,19 +427,15 @@ function agreeOnMap(field: string, own: readonly Wish[], all: readonly Wishes[])
   }
   const keysOf = ({ wishes }: Wishes) =>
     wishes.flatMap(wish => (changed.get(wish) ?? []).map(([key]) => key))
-  const late = all.filter(found => waitsForRoom(found) && keysOf(found).length > 0)
+  const late = all.filter(waitsForRoom)
   const early = all.filter(found => !late.includes(found))
   const soon = new Set(early.flatMap(keysOf))
-  const waitingFor = (found: Wishes) =>
-    late
+  for (const found of all) {
+    const waiting = (late.includes(found) ? [] : late)
       .filter(one => sharesNode(found, one))
       .flatMap(keysOf)
       .filter(key => !soon.has(key))
-  for (const found of all) {
-    if (!found.wishes.some(wish => changed.has(wish))) continue
-    const waiting = late.includes(found) ? [] : waitingFor(found)
-    for (const wish of found.wishes) {
-      if (!changed.has(wish)) continue
+    for (const wish of found.wishes.filter(one => changed.has(one))) {
       const entries = [...(agreed.get(instanceTypeFor(field, wish)) ?? [])]
       wish.config = {
         ...wish.config,
@@ -456,13 +452,11 @@ function agreeOnMap(field: string, own: readonly Wish[], all: readonly Wishes[])
 /** Its threshold would evict pods at once: room has to be made first. */
 const waitsForRoom = ({ actions }: Wishes) =>
   actions?.some(
-    ({ id, bytes, isShort }) => id === 'set-fields' && (bytes !== undefined || isShort === true),
+    ({ id, bytes, isShort }) => id === 'set-fields' && (bytes ?? isShort) !== undefined,
   ) === true
 
-function sharesNode(one: Wishes, other: Wishes) {
-  const nodes = new Set(other.nodes)
-  return one.nodes.some(node => nodes.has(node))
-}
+const sharesNode = (one: Wishes, other: Wishes) =>
+  !new Set(one.nodes).isDisjointFrom(new Set(other.nodes))
 
 const instanceTypeFor = (field: string, { fact }: Wish) =>
   dependsOnSize(field) ? (fact?.instanceType ?? '') : ''

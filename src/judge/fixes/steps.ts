@@ -627,6 +627,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === 'container')
     return [sessionCommand({ ...node, shell: 'session' }, 'reads', adminContainerCommand(action))]
   if (action.variant === 'datasets') return readInShell('sudo zfs list -o space')({ action, node })
+  if (action.variant === 'lines') return readInShell(repeatedLines(action))({ action, node })
   if (node.shell === 'talos' && action.unit === undefined) return [talosSizes(node, action.place)]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (
@@ -639,6 +640,10 @@ function sizesOn({ action, node }: OnNode): Command[] {
     ]
   )
 }
+
+/** Numbers, such as times and process ids, differ from line to line. */
+const repeatedLines = ({ place = '' }: StepAction) =>
+  `sudo tail -c 1000000 ${shellWord(place)} | cut -c 1-200 | sed 's/[0-9][0-9]*/N/g' | sort | uniq -c | sort -n | tail -n 15 | ${visible}`
 
 /** In bytes, behind the name of the node; entries below 1 GB are left out. It counts no inodes. Source: siderolabs/talos cmd/talosctl/cmd/talos/diskusage.go */
 const talosSizes = ({ name }: StepNode, place = '/var'): Command => [

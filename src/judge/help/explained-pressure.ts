@@ -3,8 +3,8 @@ import { amountOrNull } from '#base/go/quantity.ts'
 import { weekMs } from '#base/units.ts'
 import { diskEvictions, largestEvicted, placeOf } from '#judge/events/evictions.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
-import { diskOf, podBytesOf } from './holder-cause.ts'
+import type { NodeLedger } from '#model/prediction.ts'
+import { diskOf, ofLocalStorage, podBytesOf } from './holder-cause.ts'
 import { watchingThresholds } from './thresholds.ts'
 
 /** A holder explains a pressure that is over if it has these shares of the disk, and of all that pods hold. */
@@ -12,10 +12,6 @@ const least = { ofDisk: 0.1, ofPods: 0.5 }
 
 /** An evicted pod explains the pressure if it had written `ofDisk` of the disk, or `ofLeft` of what is left before eviction, and at least `atLeast` of the disk. */
 const leastWritten = { ofDisk: 0.25, ofLeft: 0.5, atLeast: 0.05 }
-
-const ofPods: ReadonlySet<DiskHolder> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
-])
 
 /** Whether a holder or an evicted writer explains pressure that is over. */
 export const isPassedExplained = (subject: NodeSubject): boolean =>
@@ -62,7 +58,7 @@ export function evictedWriter(subject: NodeSubject, ledger: NodeLedger) {
 /** The container or volume that holds at least half of all that pods write; null if none does. */
 export function largestPart({ parts, filesystems, namespaces }: NodeLedger) {
   const [largest] = parts
-    .filter(({ holder }) => ofPods.has(holder))
+    .filter(({ holder }) => ofLocalStorage.has(holder))
     .toSorted((a, b) => b.lowBytes - a.lowBytes)
   const disk = filesystems.find(({ filesystem }) => filesystem === largest?.filesystem)
   if (!largest || !disk) return null

@@ -6,13 +6,13 @@ import { bytes, plural, type Satisfied, shortPodName, span } from '#judge/rule.t
 import type { HolderPart } from '#model/prediction.ts'
 import { podOf } from './deletion.ts'
 
-/** Of the pod that fills the rest of the disk first; `bytes`: what it wrote since its start. Null: unknown, or it takes more than an hour. */
+/** Of the owner whose pods fill the rest of the disk first; `bytes`: what they wrote since their start. Null: unknown, or it takes more than an hour. */
 export function fillRate(
   filesystem: HolderPart['filesystem'],
   left: number,
   { pods, at, ledger }: Satisfied<'disks'>,
 ) {
-  const [fastest] = (ledger?.parts ?? [])
+  const writers = (ledger?.parts ?? [])
     .filter(part => part.filesystem === filesystem)
     .flatMap(part => {
       const { owner, holder, lowBytes } = part
@@ -24,16 +24,32 @@ export function fillRate(
           ? status?.containerStatuses?.find(({ name }) => name === owner.container)
           : undefined
       const ageMs = agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at) ?? 0
-      return ageMs > 0 && lowBytes > 0 ? [{ owner, lowBytes, ageMs, perMs: lowBytes / ageMs }] : []
+      return ageMs > 0 && lowBytes > 0
+        ? [{ owner, holder, lowBytes, ageMs, perMs: lowBytes / ageMs }]
+        : []
     })
-    .toSorted((a, b) => b.perMs - a.perMs)
-  if (!fastest || left / fastest.perMs > hourMs) return null
-  const { owner, lowBytes, ageMs, perMs } = fastest
+  const sumOf = (own: typeof writers, key: 'lowBytes' | 'perMs') =>
+    own.reduce((sum, one) => sum + one[key], 0)
+  const [fastest = []] = [
+    ...Map.groupBy(
+      writers,
+      ({ owner: { namespace, workload, pod }, holder }) =>
+        `${namespace}/${workload ?? pod} ${holder}`,
+    ).values(),
+  ].toSorted((a, b) => sumOf(b, 'perMs') - sumOf(a, 'perMs'))
+  const [first] = fastest
+  const [written, perMs] = [sumOf(fastest, 'lowBytes'), sumOf(fastest, 'perMs')]
+  if (!first || left / perMs > hourMs) return null
+  const { namespace, pod } = first.owner
+  const count = new Set(fastest.map(({ owner }) => owner.pod)).size
+  const [who, together] =
+    count === 1 ? [shortPodName({ namespace, name: pod }), ''] : [plural(count, 'pod'), ' together']
+  const ageMs = Math.max(...fastest.map(one => one.ageMs))
   const minutes = Math.round(left / perMs / 60_000)
   const rest = minutes < 1 ? 'less than a minute' : plural(minutes, 'minute')
   const end = left <= 0 ? '' : `: at that rate the rest lasts ${rest}`
   return {
-    bytes: lowBytes,
-    text: `${shortPodName({ namespace: owner.namespace, name: owner.pod ?? '' })} wrote ${bytes(lowBytes)} in ${span(ageMs)}, about ${bytes(60_000 * perMs)} a minute${end}.`,
+    bytes: written,
+    text: `${who} wrote ${bytes(written)} in ${span(ageMs)}, about ${bytes(60_000 * perMs)} a minute${together}${end}.`,
   }
 }

@@ -187,6 +187,13 @@ type Disks = Pick<NodeLedger, 'filesystems'>
 export const diskOf = ({ filesystems }: Disks, name: HolderCause['filesystem']) =>
   filesystems.find(({ filesystem }) => filesystem === name)
 
+/** What the kubelet counts of a pod. */
+export const ofLocalStorage: ReadonlySet<DiskHolder> = new Set([
+  'writable-layers',
+  'pod-volumes',
+  'container-logs',
+])
+
 /** What the kubelet counts of the pods of all namespaces. */
 export const podBytesOf = ({ namespaces }: Pick<NodeLedger, 'namespaces'>) =>
   namespaces.reduce((sum, one) => sum + one.bytes, 0)
@@ -241,8 +248,12 @@ export function holderCause(
   const sharing = owners.filter(one => usedFor(one, holder) > 0).length
   const ownerCount = (largestBytes ?? 0) < lowBytes / 2 ? sharing : 0
   const isVolume = largest?.owner?.kind === 'pod' && largest.owner.volume !== null
-  // Only a volume that is named alone stands beside its own bytes.
-  const namedBytes = isVolume && ownerCount === 0 ? largest.lowBytes : largestBytes
+  const ofVolume = isVolume ? own.filter(part => isOfVolume(part, largest)) : own
+  // A volume that is named alone stands beside the bytes that the owner's pods have in it.
+  const namedBytes =
+    ownerCount === 0 && ofVolume.length < own.length
+      ? ofVolume.reduce((sum, part) => sum + part.lowBytes, 0)
+      : largestBytes
   const isLeft = holder === 'pod-folders' && isUnmounted(largest?.place ?? null)
   return {
     kind: 'holder',
@@ -271,6 +282,12 @@ export function holderCause(
     ...(second && { also: partCause(second) }),
   }
 }
+
+const isOfVolume = (part: HolderPart, { owner, ...largest }: HolderPart) =>
+  owner?.kind === 'pod' &&
+  part.owner?.kind === 'pod' &&
+  part.owner.volume === owner.volume &&
+  ownerOf(part) === ownerOf({ owner, ...largest })
 
 /** Whether the part is another owner's or lies elsewhere, and is about as large. One image beside another says nothing. */
 function isOtherOwner({ owner, place, ...size }: HolderPart, largest: HolderPart): boolean {

@@ -75,12 +75,13 @@ import {
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
+  ofLocalStorage,
   podBytesOf,
   type Reason,
   roomy,
   usedFor,
 } from './holder-cause.ts'
-import { withMounts } from './host-mounts.ts'
+import { cutMounts, mountsAt, withMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
 import { hasFreeAge } from './thresholds.ts'
 
@@ -202,7 +203,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
-  const isUnknown = cause.owners === 'unknown'
+  const isUnknown = cause.owners === 'unknown' && holder !== 'host-path'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
     .filter(id => id !== 'check-rotation' || owner === null)
@@ -211,7 +212,9 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
   const inside = isHidden ? undefined : writingContainer(owner, subject.pods ?? null, place)
-  const isOwned = holders[holder].actor === 'platform' && values.owner !== undefined
+  const mounts = mountsBeside(cause, subject)
+  const isOwned =
+    holders[holder].actor === 'platform' && (values.owner !== undefined || mounts.length > 0)
   const isFile = isLogFile(cause, alike)
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
@@ -219,8 +222,9 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
   const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
-  const ofOwner = steps.map(id => ({
-    id: id === 'delete-place' ? deletionStep : id,
+  const ids = steps.map(id => (id === 'delete-place' ? deletionStep : id))
+  const ofOwner = ids.map(id => ({
+    id,
     // What a holder has is no size of a volume, and its folder no device.
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
@@ -230,13 +234,20 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
     ...inodes,
-    ...(id === 'check-rotation' && place !== null && rotation(place, subject)),
+    ...(id === 'clean-with-owner' && mounts.length > 0 && cutMounts(mounts)),
+    ...(id === 'check-rotation' && place !== null && rotatorStep(place, subject)),
     ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
   }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
   const reason = { cause, steps: log === null ? rest : [emptying, ...rest] }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
+}
+
+/** Its owner knows the folder by its mount. Empty: the folder is that mount, or no pod can write there. */
+function mountsBeside({ place, owner }: HolderCause, subject: HolderSubject): string[] {
+  const all = place === null ? [] : mountsAt(subject, place)
+  return owner !== null && all.some(one => one.startsWith(`${place} (`)) ? [] : all
 }
 
 /** Of a disk that is part of a pool: its other parts, which may be mounted nowhere, make it smaller. Null: it is a disk of its own, or not known. */
@@ -390,7 +401,7 @@ function writtenLogPath(
 }
 
 /** What rotates these logs: logrotate, if one of its patterns is of them. Null: there are logs of many programs. */
-function rotation(place: string, { host }: HolderSubject) {
+function rotatorStep(place: string, { host }: HolderSubject) {
   const usual = rotatorOf(place)
   const patterns = host?.logrotate?.flatMap(({ directives }) => patternsOf(directives?.patterns))
   if (usual === null || !patterns) return usual && { variant: usual }
@@ -586,6 +597,7 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     largerForPods(reason, subject) ??
     spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
+    rotatedLogReason(cause, reason, ledger) ??
     (cause.holder === 'unread' ? null : filesOfImages(cause, subject))
   if (other) return { ...reason, ...other }
   const beside = stepsBeside(reason, second, subject)
@@ -703,10 +715,6 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   }
 }
 
-const ofLocalStorage: ReadonlySet<HolderPart['holder']> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'container-logs'] as const),
-])
-
 /** What the kubelet counts of a pod: its layers, logs and emptyDirs. A limit of one of them alone ends the pod at once. */
 function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>) {
   const ofSame = parts.flatMap(({ holder, lowBytes, owner: other }) =>
@@ -807,35 +815,11 @@ function imageDiskFreeBytes(ledger: NodeLedger | null): number | null {
 }
 
 /** What holds each disk, be it full or not. */
-export function heldDisks({
-  ledger,
-  identity,
-  imageGC,
-  host,
-  node,
-  pods,
-  summary,
-  filesystems,
-  localVolumes,
-  eviction,
-  unusedImages,
-}: NodeSubject): HeldDisks {
+export function heldDisks(given: NodeSubject): HeldDisks {
+  const { ledger } = given
   if (!ledger) return {}
-  const subject = {
-    ...{
-      ledger,
-      identity,
-      imageGC,
-      host,
-      node,
-      pods,
-      summary,
-      filesystems,
-      eviction,
-      unusedImages,
-    },
-    ...(localVolumes && { localVolumes }),
-  }
+  // A setting holds nothing.
+  const subject = { ...given, configuration: null }
   return Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
@@ -969,6 +953,33 @@ function uncountedLayer(
   return {
     steps: [{ id: 'ask-owner', owner }],
     seen: `its limit of ${bytes(limitBytes / pods)} does not hold: the kubelet counts ${layerBytes === 0 ? 'nothing' : bytes(layerBytes)} of its layers.`,
+  }
+}
+
+const rotated = /(?:-\d{8}|\.\d{1,2})$/
+
+/** A log that is rotated and large again: a deletion buys little time, and its last lines show what writes it. Null: any other case. */
+function rotatedLogReason(
+  { holder, place, owner, amount }: HolderCause,
+  { steps }: Reason,
+  ledger: NodeLedger | null,
+): Other | null {
+  if (holder !== 'host-logs' || place === null || owner) return null
+  const log = place.replace(rotated, '')
+  const other = ledger?.parts.find(
+    part =>
+      part.place !== place &&
+      part.place?.replace(rotated, '') === log &&
+      part.lowBytes >= leastOwned * amount.low,
+  )
+  if (!other) return null
+  const [current, since] = other.place === log ? [log, ', written after the rotation'] : [place, '']
+  return {
+    steps: [
+      { id: 'look-on-node', variant: 'lines', place: current },
+      ...steps.slice(0, 1).map(step => ({ ...step, id: 'empty-log' as const })),
+    ],
+    seen: `${shorten(other.place ?? '', nameLength)} has ${bytes(other.lowBytes)} more${since}.`,
   }
 }
 

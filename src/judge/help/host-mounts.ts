@@ -1,10 +1,17 @@
 /** Folders of the node that its pods can write: what the API alone shows of bytes that the kubelet counts to no pod. */
 import { isDnsName, isPlainPath, withoutEndSlashes } from '#base/text.ts'
-import { foldersAround, isLogAgent, logFolder, sharedFolders } from '#facts/host-folders.ts'
+import {
+  foldersAround,
+  isHostLog,
+  isLogAgent,
+  logFolder,
+  sharedFolders,
+} from '#facts/host-folders.ts'
 import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
 import { podName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
+  claimsElsewhere,
   controllerOf,
   isVolumeWritable,
   type KubernetesPod,
@@ -98,33 +105,24 @@ export function mountAround({ pods }: Pick<NodeSubject, 'pods'>, place: string):
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 
 /** Of these, folders that lie on none of the measured ones: another disk may be mounted there. @param only null: all of them */
-export const foldersElsewhere = (
-  subject: Mounting,
-  measured: readonly string[],
-  only: string | null = null,
-): string[] =>
-  shownMounts(
+export function foldersElsewhere(subject: NodeSubject, only: string | null = null): string[] {
+  const measured = new Set(subject.host?.diskUse?.folders?.map(({ path = '' }) => path))
+  return shownMounts(
     subject,
     ({ place, isFolder }) =>
       isFolder &&
       place !== '/' &&
       (only === null || place === only) &&
-      !measured.some(path => place === path || place.startsWith(`${path}/`)),
+      !(measured.has(place) || isIn(place, measured)),
   )
+}
 
 /**
  * `/var/lib/rancher/k3s/storage (claims pgsql, spacewalk of Deployment shop/db)`: PersistentVolumes of the node's pods, evicted ones too, that are
  * folders beside each other.
  */
 function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): string[] {
-  const diskBytes = filesystems?.nodefs?.capacityBytes
-  const elsewhere = new Set(
-    summary?.pods?.flatMap(({ podRef, volume = [] }) =>
-      volume.flatMap(({ pvcRef, capacityBytes }) =>
-        pvcRef && capacityBytes !== diskBytes ? `${podRef?.namespace}/${pvcRef.name}` : [],
-      ),
-    ),
-  )
+  const elsewhere = claimsElsewhere(summary, filesystems?.nodefs?.capacityBytes)
   const found = (pods ?? []).flatMap(pod => {
     const claims = localClaims(pod, localVolumes)
     if (claims.length === 0) return []
@@ -154,6 +152,19 @@ export const localClaims = (
     const claim = persistentVolumeClaim?.claimName ?? ''
     const path = localVolumes?.ofClaims.get(`${metadata?.namespace}/${claim}`)
     return path === undefined ? [] : [{ claim, path }]
+  })
+
+/** Folders that pods can write at this place, in it or around it: only their owners can say what they need of it. */
+export const mountsAt = (subject: Mounting, place: string): string[] =>
+  shownMounts(subject, mount => {
+    const own = ownFolder(mount.place)
+    return (
+      mount.isFolder &&
+      own !== null &&
+      (own === place ||
+        foldersAround(own).includes(place) ||
+        (foldersAround(place).includes(own) && !isHostLog(place)))
+    )
   })
 
 /** A look at the node begins with what its pods can write. */

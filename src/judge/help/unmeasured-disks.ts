@@ -11,15 +11,12 @@ import { cutMounts, foldersElsewhere } from './host-mounts.ts'
 export function unmeasuredReason(subject: NodeSubject, place: string | null = null) {
   const disks = disksBeside(subject).filter(({ isUsed }) => isUsed)
   const [largest] = disks
-  const measured = (subject.host?.diskUse?.folders ?? []).map(({ path = '' }) => path)
-  const all = largest ? foldersElsewhere(subject, measured) : []
-  const mounts =
-    place === null || all.length === 0 ? all : foldersElsewhere(subject, measured, place)
+  const mounts = largest ? foldersElsewhere(subject, place) : []
   if (!largest || mounts.length === 0) return null
   const { device, size: actualBytes } = largest
   const reason: Reason = {
     cause: deviceCause('unmeasured', { device, actualBytes }),
-    steps: [{ id: 'read-devices', place: device, ...cutMounts(all) }],
+    steps: [{ id: 'read-devices', place: device, ...cutMounts(foldersElsewhere(subject)) }],
   }
   return { disks, ...cutMounts(mounts), reason }
 }

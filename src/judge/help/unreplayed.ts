@@ -1,16 +1,12 @@
 /** Of a kubelet that answered, and whose version is not replayed: what it reports and measured. */
 
 import { dayMs, minuteMs } from '#base/units.ts'
-import {
-  evictionCause,
-  type NotReadyKind,
-  notReadyKind,
-  signalsOfResource,
-} from '#facts/kubelet/event-messages.ts'
+import { evictionCause, type NotReadyKind, notReadyKind } from '#facts/kubelet/event-messages.ts'
 import { runtimeUnit } from '#facts/kubelet/unpacking.ts'
 import { shownTime } from '#judge/events/events.ts'
 import {
   allEvictions,
+  conditionOfResource,
   diskEvictions,
   type Eviction,
   evictionReason,
@@ -30,7 +26,7 @@ import {
   worldCause,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding.ts'
-import { conditionOf, type FilesystemState, type Signal } from '#model/prediction.ts'
+import type { FilesystemState, Signal } from '#model/prediction.ts'
 import { withDeletion } from './deletion.ts'
 import type { Reason } from './holder-cause.ts'
 import { diskReason, diskUse } from './holders.ts'
@@ -54,10 +50,6 @@ export const sinceOf = ({
   lastTransitionTime = 'an unknown time',
 }: ReportedCondition) => `${type} is ${status} since ${shownTime(lastTransitionTime)}`
 
-/** Whether the condition is of this resource. */
-export const isScarce = (resource: string, { type }: ReportedCondition) =>
-  signalsOfResource[resource]?.some(signal => conditionOf(signal) === type) === true
-
 /** The pressure that it reports, with what it measured. */
 export function* unreplayedPressure(subject: NodeSubject, title: string): Generator<Failing> {
   const { identity, node, pods } = subject
@@ -65,8 +57,8 @@ export function* unreplayedPressure(subject: NodeSubject, title: string): Genera
   for (const pressure of node.status?.conditions ?? []) {
     const { type = '' } = pressure
     if (!reported.includes(type)) continue
-    const evicted = (pods ?? []).filter(({ status }) =>
-      isScarce(evictionCause(status?.message ?? '').resource ?? '', pressure),
+    const evicted = (pods ?? []).filter(
+      ({ status }) => conditionOfResource(evictionCause(status?.message ?? '').resource) === type,
     )
     const ended = evicted.length === 0 ? '' : ` ${plural(evicted.length, 'pod')} evicted so far.`
     yield {

@@ -503,6 +503,19 @@ export interface NodeInput {
   errors: readonly ReadError[]
 }
 
+/** Claims, as `namespace/name`, with another size than the node's disk: they are no folders of it. */
+export const claimsElsewhere = (
+  summary: Summary | null | undefined,
+  diskBytes: number | null | undefined,
+): ReadonlySet<string> =>
+  new Set(
+    summary?.pods?.flatMap(({ podRef, volume = [] }) =>
+      volume.flatMap(({ pvcRef, capacityBytes }) =>
+        pvcRef && capacityBytes !== diskBytes ? `${podRef?.namespace}/${pvcRef.name}` : [],
+      ),
+    ),
+  )
+
 /** Folders of nodes that are PersistentVolumes (local or hostPath) in use, without a slash at the end. */
 export interface LocalVolumes {
   /** By claim, as `namespace/name`. */

@@ -9,12 +9,13 @@ import {
   logFolder,
   sharedFolders,
 } from '#facts/host-folders.ts'
-import type {
-  KubernetesPod,
-  NodeInput,
-  NodeRecord,
-  ObjectsInput,
-  PersistentVolume,
+import {
+  claimsElsewhere,
+  type KubernetesPod,
+  type NodeInput,
+  type NodeRecord,
+  type ObjectsInput,
+  type PersistentVolume,
 } from '#model/input/record.ts'
 
 export function openLocalVolumes(keep: Keep) {
@@ -70,14 +71,7 @@ function mayHaveLocalVolumes({ pods, summary, host }: NodeInput): boolean {
     ({ capacityBytes = 0, availableBytes = 0, inodes = 0, inodesFree = 0 } = {}) =>
       availableBytes < (1 - leastUsed) * capacityBytes || inodesFree < (1 - leastUsed) * inodes,
   )
-  const nodeBytes = summary?.node?.fs?.capacityBytes
-  const ofOwnDisk = new Set(
-    summary?.pods?.flatMap(({ podRef, volume = [] }) =>
-      volume.flatMap(({ pvcRef, capacityBytes }) =>
-        pvcRef && capacityBytes !== nodeBytes ? `${podRef?.namespace}/${pvcRef.name}` : [],
-      ),
-    ),
-  )
+  const ofOwnDisk = claimsElsewhere(summary, summary?.node?.fs?.capacityBytes)
   const isInTrouble =
     !summary || isFilling || pods?.some(({ status }) => status?.reason === 'Evicted')
   const isLocal = ({ metadata, spec }: KubernetesPod) =>

@@ -8,7 +8,7 @@ import type { PreparedNode } from '#replay/prepare.ts'
 import type { Entry } from './balance.ts'
 import {
   type Amount,
-  hostPathOwner,
+  hostPathAt,
   localVolumesAt,
   ownersByContainer,
   type PodsByUid,
@@ -159,7 +159,11 @@ function ownersOf(
 ): { owner: HolderOwner | null; claims?: string[] } {
   const local = holder === 'local-volumes' ? localVolumesAt(node.input, path) : null
   if (pod !== undefined) return { ...local, owner: volumeOwner(byUid, pod) }
-  return local ?? { owner: imageVolumesOwner(node, path) ?? hostPathOwner(node.input.pods, path) }
+  return (
+    local ?? {
+      owner: imageVolumesOwner(node, path) ?? hostPathAt(node.input.pods, path)?.owner ?? null,
+    }
+  )
 }
 
 function imageVolumesOwner({ input }: PreparedNode, place: string) {
@@ -172,7 +176,7 @@ function holderOf({ input }: PreparedNode, folder: FolderSize, all: readonly Fol
   const { holder, path } = folder
   if (holder !== 'unknown') return holders[holder] ?? null
   if (localVolumesAt(input, path)) return 'local-volumes'
-  if (hostPathOwner(input.pods, path)) return 'host-path'
+  if (hostPathAt(input.pods, path)) return 'host-path'
   if (isImageVolume(path)) return 'image-volumes'
   const around = all.find(one => one.holder !== 'unknown' && isBelow(folder, one))
   return holders[around?.holder ?? holder] ?? null

@@ -11,6 +11,7 @@ import {
   logFolder,
   sharedFolders,
 } from '#facts/host-folders.ts'
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import {
   type ContainerStatus,
   controllerOf,
@@ -272,44 +273,46 @@ export function volumeOwner(byUid: PodsByUid, uid: string): HolderOwner | null {
 }
 
 /**
- * A pod that mounts the folder or a folder around it by hostPath, and can write there; else the pods of one workload that mount a folder in
- * it. Null: there is none, or pods of several namespaces do. Pods of `kube-system` count if there is no other: kube-proxy mounts /var/log.
+ * Pods that mount the folder or a folder around it by hostPath, and can write there; else those that mount a folder in it. `owner` null: they are
+ * of several namespaces, or of several workloads that mount different folders in it. Pods of `kube-system` count if there is no other: kube-proxy
+ * mounts /var/log. Null: no pod does.
  */
-export function hostPathOwner(
+export function hostPathAt(
   pods: readonly KubernetesPod[] | null,
   folder: string,
-): HolderOwner | null {
-  const withFolder = onlyOwner(
-    podsMounting(pods, path => coversFolder(path, folder)),
-    namespaceOf,
-  )
-  if (withFolder.count > 0) return withFolder.owner
-  // Each mounts another part of the folder.
-  return onlyOwner(
-    podsMounting(pods, path => isPartOf(path, folder)),
-    workloadOf,
-  ).owner
-}
-
-function podsMounting(pods: readonly KubernetesPod[] | null, isMounted: (path: string) => boolean) {
-  return (pods ?? []).flatMap(pod => {
-    const volume = pod.spec?.volumes?.find(({ name = '', hostPath }) => {
-      const path = withoutEndSlashes(hostPath?.path ?? '')
-      return path && !sharedFolders.has(path) && isMounted(path) && isVolumeWritable(pod, name)
-    })
-    return volume ? [podOwner(pod, volume.name ?? '')] : []
-  })
-}
-
-/** The first, if all that count have the same key. */
-function onlyOwner(found: readonly PodHolder[], keyOf: (owner: PodHolder) => string) {
-  const others = found.filter(({ namespace }) => namespace !== 'kube-system')
+): { owner: HolderOwner | null } | null {
+  const around = podsMounting(pods, path => coversFolder(path, folder))
+  const found = around.length > 0 ? around : podsMounting(pods, path => isPartOf(path, folder))
+  if (found.length === 0) return null
+  const others = found.filter(({ owner }) => owner.namespace !== 'kube-system')
   const counting = others.length > 0 ? others : found
-  const isOne = new Set(counting.map(keyOf)).size === 1
-  return { owner: isOne ? (counting[0] ?? null) : null, count: found.length }
+  const isOne = (keyOf: (mount: HostMount) => string) => new Set(counting.map(keyOf)).size === 1
+  const isShared = around.length > 0 || isOne(({ path }) => path)
+  const isOwned = isOne(({ owner }) => (isShared ? owner.namespace : workloadOf(owner)))
+  const first = counting.find(({ hasEnded }) => !hasEnded) ?? counting[0]!
+  return { owner: isOwned ? first.owner : null }
 }
 
-const namespaceOf = ({ namespace }: PodHolder) => namespace
+interface HostMount {
+  path: string
+  owner: PodHolder
+  hasEnded: boolean
+}
+
+const podsMounting = (
+  pods: readonly KubernetesPod[] | null,
+  isMounted: (path: string) => boolean,
+): HostMount[] =>
+  (pods ?? []).flatMap(pod => {
+    for (const { name = '', hostPath } of pod.spec?.volumes ?? []) {
+      const path = withoutEndSlashes(hostPath?.path ?? '')
+      const isOwn = path && !sharedFolders.has(path) && isMounted(path)
+      if (isOwn && isVolumeWritable(pod, name))
+        return [{ path, owner: podOwner(pod, name), hasEnded: isTerminalPhase(pod.status?.phase) }]
+    }
+    return []
+  })
+
 const workloadOf = ({ namespace, workload, pod }: PodHolder) => `${namespace}/${workload ?? pod}`
 
 const mostClaims = 3

@@ -370,7 +370,7 @@ export function reasonOf(found: FoundCause, language: Language): string | null {
   return statementOf(found, language)?.replace(/\.$/, '') ?? null
 }
 
-/** The worst cause with its place and steps, if no shown node has it: a pod over its own limit, for example. */
+/** The worst cause with its place, if no shown node has it: a pod over its own limit, for example. A setting of low severity can wait for the list. */
 export function firstCause(
   [first]: FoundCause[],
   rows: readonly { cause: number | null }[],
@@ -378,16 +378,19 @@ export function firstCause(
 ) {
   if (first === undefined || rows.some(({ cause }) => cause === 0)) return null
   const { language } = on
-  const { said } = language.words
+  const { said, clauses } = language.words
   const { title, statement, where } = causeView(first, 0, on)
   const set = settingsText(first, language)
+  const isSevere = first.severity === 'critical' || first.severity === 'high'
   return {
-    text: said(where, statement === null ? title : said(title, statement.replace(/\.$/, ''))),
+    text: said(
+      where,
+      clauses([title, ...(statement === null ? [] : [statement.replace(/\.$/, '')])]),
+    ),
     anchor: causeAnchor(0),
-    steps: stepLines(first.steps, first.findings[0]!, set, language).map(({ key, ...step }) => ({
-      key,
-      text: withNote(step, language),
-    })),
+    steps: stepLines(isSevere ? first.steps : [], first.findings[0]!, set, language).map(
+      ({ key, ...step }) => ({ key, text: withNote(step, language) }),
+    ),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Incident } from '../incident.ts'
+import { aboveIncidents } from './above-and-beside.ts'
 import { afieldIncidents } from './afield.ts'
 import { besideImageIncidents } from './beside-needed-images.ts'
 import { blindIncidents } from './blind.ts'
@@ -80,5 +81,6 @@ export const incidents: readonly Incident[] = [
   ...toldOnceIncidents,
   ...lostIncidents,
   ...besideImageIncidents,
+  ...aboveIncidents,
   ...fittingIncidents,
 ]

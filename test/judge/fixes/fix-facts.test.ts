@@ -173,6 +173,11 @@ describe('thresholds of several findings', () => {
     expect(hardOf(finding(['a'], own))).toEqual({ ...hard, ...own })
   })
 
+  it('are set together where all of them wait', () => {
+    const other = finding(['a'], { 'nodefs.available': '9%' }, 5_000_000)
+    expect(hardOf(other)).toEqual({ 'nodefs.available': '9%', 'imagefs.available': '5%' })
+  })
+
   it('wait for nothing that another finding sets now', () => {
     const now = finding(['a'], { 'imagefs.available': '5%' })
     const [agreed] = agreeOnFixes([finding(['a'], inodes), now, late])

@@ -46,6 +46,8 @@ it('names the folder of who manages a disk, not those of its users', () => {
   ]
   expect(mountAround({ pods }, '/mnt/disks/ssd0/workspaces/a')).toBe('/mnt/disks/ssd0/workspaces')
   expect(mountAround({ pods }, '/mnt/disks/ssd1/a')).toBe('/mnt/disks/ssd1/a')
+  const wider = [...pods, pod('ws', 'provisioner', '/mnt/disks/ssd0')]
+  expect(mountAround({ pods: wider }, '/mnt/disks/ssd0/workspaces/a')).toBe('/mnt/disks/ssd0')
   expect(writableMounts({ pods: pods.slice(0, 3) })).toEqual([
     '/mnt/disks/ssd0/workspaces/ (Pod ws/daemon)',
   ])
@@ -59,18 +61,32 @@ it('names claims that are folders of the node, but none with a disk of its own',
   const ofClaims = new Map(
     ['db', 'wal', 'other'].map(name => [`shop/${name}`, `/data/${name}`] as const),
   )
-  const volume = [{ pvcRef: { namespace: 'shop', name: 'other' }, capacityBytes: 20 }]
+  const statsOf = (name: string, capacityBytes: number) => ({
+    podRef: { namespace: 'shop', name },
+    volume: [{ pvcRef: { namespace: 'shop', name }, capacityBytes }],
+  })
   const step = withMounts(
     { id: 'read-on-node' },
     {
       pods: ['db', 'wal', 'other', 'unknown'].map(claiming),
-      summary: { pods: [{ podRef: { namespace: 'shop', name: 'other' }, volume }] },
+      summary: { pods: [statsOf('wal', 100), statsOf('other', 20)] },
       filesystems: { nodefs: { capacityBytes: 100 } } as never,
       localVolumes: { ofClaims, places: new Map() },
     },
   )
   expect(step).toMatchObject({
     mounts: ['/data (claim db of Pod shop/db)', '/data (claim wal of Pod shop/wal)'],
+  })
+})
+
+it('names three claims of one workload, and shows that there are more', () => {
+  const names = ['a', 'b', 'c', 'd']
+  const volumes = names.map(claimName => ({ persistentVolumeClaim: { claimName } }))
+  const pods = [{ metadata: { namespace: 'shop', name: 'db' }, spec: { volumes } }]
+  const ofClaims = new Map(names.map(name => [`shop/${name}`, `/data/${name}`] as const))
+  const localVolumes = { ofClaims, places: new Map() }
+  expect(withMounts({ id: 'read-on-node' }, { pods, localVolumes })).toMatchObject({
+    mounts: ['/data (claims a, b, c, … of Pod shop/db)'],
   })
 })
 
@@ -131,6 +147,9 @@ it('begins a look at the whole node with folders that pods can write', () => {
   expect(withMounts({ id: 'look-on-node' }, { pods })).toEqual({ id: 'look-on-node', mounts })
   const inPlace = { id: 'look-on-node', place: '/var/log' } as const
   expect(withMounts(inPlace, { pods })).toEqual(inPlace)
+  // Of parts of a pool, no folder is asked.
+  const ofPool = { id: 'look-on-node', variant: 'datasets' } as const
+  expect(withMounts(ofPool, { pods })).toEqual(ofPool)
 })
 
 it('names pods that run with an emptyDir on disk without a limit', () => {

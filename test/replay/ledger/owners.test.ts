@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { keepInMemory } from '#base/keep.ts'
 import type { NodeInput } from '#model/input/record.ts'
 import { openLocalVolumes } from '#pipeline/audit/local-volumes.ts'
-import { hostPathOwner, localVolumesAt } from '#replay/ledger/pod-use.ts'
+import { hostPathAt, localVolumesAt } from '#replay/ledger/pod-use.ts'
 
 const pod = (namespace: string, path: string, name = 'a') => ({
   metadata: { namespace, name },
@@ -48,6 +48,15 @@ it.each([
     ],
     null,
   ],
+  // Jobs of one namespace share a folder there.
+  [
+    '/mnt/disks',
+    [
+      ['ci', '/mnt/disks/ssd0/docker', 'job-1'],
+      ['ci', '/mnt/disks/ssd0/docker', 'job-2'],
+    ],
+    'ci',
+  ],
   // A folder there says less than the whole.
   [
     '/data',
@@ -58,11 +67,12 @@ it.each([
     'b',
   ],
 ])('%s, mounted by %j, is of %s', (folder, mounts, namespace) => {
-  const owner = hostPathOwner(
+  const found = hostPathAt(
     mounts.map(([namespace, path, name]) => pod(namespace!, path!, name)),
     folder,
   )
-  expect(owner === null ? null : 'namespace' in owner && owner.namespace).toBe(namespace)
+  const { owner } = found ?? {}
+  expect(owner ? 'namespace' in owner && owner.namespace : null).toBe(namespace)
 })
 
 const folderOf = (claim: string) =>
@@ -74,6 +84,7 @@ it.each([
   ['the folder of several', '/data', ['shop/db', 'shop/mq'], null],
   ['a claim that no pod has here', '/srv/idle', [], null],
   ['a folder in that', '/srv/idle/base', [], null],
+  ['a folder beside it', '/srv/other', undefined, null],
   ['another folder', '/data2', undefined, null],
   ['a folder of many owners', '/srv', undefined, null],
 ])('%s is a local volume', (_, folder, claims, owner) => {

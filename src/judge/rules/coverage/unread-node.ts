@@ -3,7 +3,7 @@ import { dayMs } from '#base/units.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { unsupportedReason } from '#facts/kubelet/features.ts'
-import { largestEvicted, resourceText } from '#judge/events/evictions.ts'
+import { conditionOfResource, largestEvicted, resourceText } from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskUse } from '#judge/help/holders.ts'
 import { withMounts } from '#judge/help/host-mounts.ts'
@@ -23,7 +23,6 @@ import {
 } from '#judge/help/passed-pressure.ts'
 import {
   conditionsOf,
-  isScarce,
   notReadyReason,
   sinceOf,
   type UnreplayedDisk,
@@ -273,7 +272,7 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
   if (!pressure) return null
   const evictions = (pods ?? [])
     .map(({ status }) => evictionCause(status?.message ?? ''))
-    .filter(({ resource }) => resource !== null && isScarce(resource, pressure))
+    .filter(({ resource }) => conditionOfResource(resource) === pressure.type)
   const { threshold = null, resource = null } =
     evictions.findLast(({ threshold }) => threshold !== null) ?? {}
   // Upstream: pkg/kubelet/eviction/eviction_manager.go Admit

@@ -1,9 +1,10 @@
 import { amountOrNull } from '#base/go/quantity.ts'
 import { dayMs, gibibyte } from '#base/units.ts'
-import { evictionCause, exceededLimit, signalsOfResource } from '#facts/kubelet/event-messages.ts'
+import { evictionCause, exceededLimit } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime, unknownEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
+  conditionOfResource,
   type Eviction,
   type EvictionFact,
   evictionFact,
@@ -142,11 +143,6 @@ function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
   )
   const reported = disks ? Object.keys(conditions) : []
   return [...new Set([...met, ...reported.filter(type => conditions[type] === 'True')])]
-}
-
-const conditionOfResource = (resource: string) => {
-  const [signal] = signalsOfResource[resource] ?? []
-  return signal === undefined ? '' : (conditionOf(signal) ?? '')
 }
 
 function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Failing> {

@@ -129,24 +129,23 @@ interface RuntimeFact extends ReturnType<typeof roomOf> {
   runtime: string
 }
 
+const calls = ['FailedCreatePodSandBox', 'FailedKillPod']
+
 /** Null: fewer timeouts than `leastTimeouts`. */
 function unansweredFailing(
   { endless, runtime, isRoomy, hasPids }: RuntimeFact,
   { events, at }: NodeContext,
 ): Failing | null {
-  const timeouts = recentEvents(events, at, ['FailedCreatePodSandBox', 'FailedKillPod']).filter(
-    ({ message }) => isRuntimeTimeout(message),
+  const timeouts = recentEvents(events, at, calls).filter(({ message }) =>
+    isRuntimeTimeout(message),
   )
   const pods = new Set(timeouts.map(({ pod }) => podName(pod ?? undefined)))
   const { count, first } = eventTimes(timeouts, at)
   if (count < leastTimeouts.times || pods.size < leastTimeouts.pods) return null
-  const countOf = (reason: string) =>
-    eventTimes(
-      timeouts.filter(one => one.reason === reason),
-      at,
-    ).count
-  const [sandboxes, kills] = [countOf('FailedCreatePodSandBox'), countOf('FailedKillPod')]
-  const flaps = eventTimes(recentEvents(events, at, ['NodeNotReady']), at).count
+  const countOf = (some: NodeContext['events'], reason: string) =>
+    eventTimes(recentEvents(some, at, [reason]), at).count
+  const [sandboxes = 0, kills = 0] = calls.map(reason => countOf(timeouts, reason))
+  const flaps = countOf(events, 'NodeNotReady')
   const since = first === null ? '' : ` since ${shownTime(first)}`
   const author = soleAuthor(pods)
   return {

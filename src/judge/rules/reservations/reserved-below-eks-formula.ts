@@ -23,6 +23,7 @@ export const reservedBelowEksFormula = nodeRule({
   appliesTo: ({ identity, configuration, node }) =>
     identity.operatingSystem === 'linux' &&
     !isOfOtherCloud(node) &&
+    (identity.owner !== 'self-managed' || identity.instanceId !== null) &&
     (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
 
   *judge(subject) {

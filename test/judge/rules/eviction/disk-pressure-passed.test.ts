@@ -142,6 +142,7 @@ it.each<[string, NodeExample, string]>([
 
 it.each<[string, NodeExample, string]>([
   ['2Gi', example(20, 1), 'spread-pods'],
+  ['2Gi', { ...example(20, 1), thresholds: [hard('nodefs.available', 10, 25)] }, 'spread-pods'],
   // Less than it was using, but it fits beside no other: nothing else holds the disk.
   ['2Gi', { ...example(20, 1), thresholds: [hard('nodefs.available', 10, 11)] }, 'move-to-volume'],
   ['0', example(20, 1), 'move-to-volume'],

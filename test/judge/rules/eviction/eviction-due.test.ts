@@ -266,6 +266,8 @@ describe('unused images that the kubelet deletes before it evicts', () => {
   it('leave no pod to drain, if they are enough', () => {
     expect(drainsWith(12)).toBe(false)
     expect(drainsWith(3)).toBe(true)
+    const ofLayers = { thresholds: [hard('containerfs.available', 10, 5)] }
+    expect(drainsWith(12, ofLayers)).toBe(false)
   })
 
   it.each<[string, Partial<NodeExample>]>([
@@ -273,6 +275,11 @@ describe('unused images that the kubelet deletes before it evicts', () => {
     ['a soft threshold', { thresholds: [met, soft('nodefs.available', 20, 60_000, 5)] }],
     ['inodes', { thresholds: [met, hard('nodefs.inodesFree', 10, 5)] }],
     ['memory', { thresholds: [met, hard('memory.available', 2, 1)] }],
+    [
+      'what was not read',
+      { thresholds: [met, { ...hard('pid.available', 1), met: null, margin: null }] },
+    ],
+    ['a kubelet that deletes none', { eviction: { nodeReclaim: ['containers'] } }],
   ])('are not enough for %s', (_, more) => {
     expect(drainsWith(12, more)).toBe(true)
   })

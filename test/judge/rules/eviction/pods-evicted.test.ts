@@ -85,10 +85,15 @@ describe('pods-evicted', () => {
     const failing = failingOf(podsEvicted, { node: disk, filesystems, events })
     expect(failing.steps?.[0]?.id).toBe(step)
     expect(failing.seen).toContain(seen)
-    const others = [...events, gone(full, 'db-0')]
+    const others = [...events, gone(usedBy('db', used, 'ephemeral-storage'), 'db-0')]
     expect(failingOf(podsEvicted, { node: disk, filesystems, events: others }).seen).not.toContain(
       'came free',
     )
+    // A refused pod had written nothing.
+    const message = 'The node had condition: [DiskPressure]. '
+    const refused = event({ reason: 'Evicted', of: 'shop/db-0', message, ago: 30 })
+    const beside = { node: disk, filesystems, events: [refused, ...events] }
+    expect(failingOf(podsEvicted, beside).seen).toContain(seen)
   })
 
   it.each([

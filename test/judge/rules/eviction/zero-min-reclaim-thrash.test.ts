@@ -57,6 +57,11 @@ describe('zero-min-reclaim-thrash, of what evictions can free', () => {
     ['less, and unused images', freed(1, { held: { 'images-unused': 5 } }), 'fail'],
     ['a pod without statistics', freed(null), 'fail'],
     ['no pod may be evicted', freed(4, { eviction: { protected: protectedPods } }), 'pass'],
+    [
+      'no pod may be evicted, and unused images',
+      freed(4, { held: { 'images-unused': 9 }, eviction: { protected: protectedPods } }),
+      'pass',
+    ],
   ])('%s: %s', (_, node, expected) => {
     expect(stateOf(zeroMinReclaimThrash, node)).toBe(expected)
   })

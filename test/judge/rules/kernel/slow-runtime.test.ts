@@ -74,6 +74,36 @@ it.each([
   expect(state(slowRuntime, example)).toBe(expected)
 })
 
+it('says what else is in order, and which pod should have ended first', () => {
+  const deleted = (name: string, deletionTimestamp: string) => ({
+    metadata: { namespace: 'ci', name, deletionTimestamp },
+    status: { phase: 'Running' },
+  })
+  const pids = (availableBytes: number) => ({
+    eviction: { signals: { 'pid.available': { capacityBytes: 100, availableBytes, time: null } } },
+  })
+  const pods = [deleted('late', '2026-11-21T05:40:00Z'), deleted('early', '2026-11-21T05:00:00Z')]
+  const seenWith = (availableBytes: number) =>
+    failingOf(slowRuntime, { ...timeouts([4, 1]), pods, ...pids(availableBytes) }).seen
+  expect(seenWith(11)).toContain(
+    'ci/early was deleted 60 min ago and is still there. No disk is full. Process ids are free.',
+  )
+  expect(seenWith(10)).not.toContain('Process ids')
+})
+
+it.each([
+  [7, false],
+  [8, true],
+])('counts pods that began in one minute: %d', (count, isNamed) => {
+  const [first] = waiting('CreateContainerError', 'context deadline exceeded').pods ?? []
+  const pods = Array.from({ length: count }, (_, index) => ({
+    metadata: { namespace: 'shop', name: `web-${index}` },
+    status: { ...first?.status, startTime: '2026-11-20T23:40:30Z' },
+  }))
+  const { seen } = failingOf(slowRuntime, { pods })
+  expect(seen?.includes(`${count} pods of the node began in one minute.`)).toBe(isNamed)
+})
+
 it.each([
   ['alone', {}, 'medium'],
   ['and a node that was not ready', { reason: 'NodeNotReady', pod: null }, 'high'],

@@ -23,6 +23,12 @@ describe('reserved-below-eks-formula', () => {
     expect(state(reservedBelowEksFormula, { configuration, node: own })).toBe(expected)
   })
 
+  it('of a machine that is not of AWS: not applicable', () => {
+    const configuration = { maxPods: 110, kubeReserved: { cpu: '80m', memory: '893Mi' } }
+    const identity = { owner: 'self-managed' as const }
+    expect(state(reservedBelowEksFormula, { configuration, node, identity })).toBe('notApplicable')
+  })
+
   it.each([
     [1, 60],
     [2, 70],

@@ -514,6 +514,7 @@ export type StepActionId =
   | 'prune-volumes'
   | 'raise-kernel-limit'
   | 'raise-process-limit'
+  | 'raise-memory-volume'
   | 'raise-volume-limit'
   | 'read-again'
   | 'read-devices'

@@ -122,7 +122,8 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
     return { id: 'look-on-host', ...(wish.unit && { unit: wish.unit }) }
   if (node && isElsewhere(node)) {
-    if (wish.id === 'create-group') return { ...wish, variant: 'elsewhere' }
+    if (wish.id === 'create-group' || wish.id === 'import-sandbox')
+      return { variant: 'elsewhere', ...wish }
     const { place: _, source: __, usdPerMonth: ___, most, ...disk } = wish
     if (wish.id === 'larger-disk' && wish.bytes !== undefined)
       return { ...disk, variant: 'elsewhere', ...(most && { most: { bytes: most.bytes } }) }
@@ -515,18 +516,16 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
   ]
 }
 
-/** `du` of busybox counts no inodes. */
-const filesBelow = `find ${mountPath} -xdev | cut -d / -f 1-4 | sort | uniq -c | sort -n | tail`
-
 /** By the container that mounts it, or by a pod beside those that crash: on the same node, as many volumes are mounted on one node only. */
 function lookInVolume({ action: { owner, place = '', unit }, node }: OnNode): (Command | null)[] {
   const list = ['du', unit === 'inodes' ? '--inodes' : '-h', '-x', '-d', '2']
   if (owner?.kind === 'container') return [containerCommand(owner, owner.container, ...list, place)]
   const pod = podOf(owner)
-  if (!pod || place === '') return []
+  // `du` of busybox counts no inodes.
+  if (!pod || place === '' || unit === 'inodes') return []
   const run = runCommand(pod.namespace, node.shellImage, {
     spec: { nodeName: node.name },
-    container: { command: unit === 'inodes' ? ['sh', '-c', filesBelow] : [...list, mountPath] },
+    container: { command: [...list, mountPath] },
     volume: { persistentVolumeClaim: { claimName: place } },
   })
   return [['reads', `${run} | ${visible}`]]
@@ -855,7 +854,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'import-image': all('set'),
   'import-sandbox': all(
     'set',
-    readOnNode('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
+    readOnNode(
+      'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls; sudo containerd config dump | grep sandbox',
+    ),
   ),
   'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
   'larger-instance': all('resize'),
@@ -925,6 +926,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   // No program starts in the pod itself.
   'raise-process-limit': part('ask-owner', readOnNode(threadsAndZombies)),
+  'raise-memory-volume': asking,
   'raise-volume-limit': asking,
   'read-again': readMoreStep(readsAgain),
   'read-devices': readMoreStep(

@@ -75,6 +75,8 @@ import {
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
+  littleText,
+  mostOf,
   ofLocalStorage,
   podBytesOf,
   type Reason,
@@ -173,13 +175,22 @@ const measuring = (subject: Pick<HolderSubject, 'identity' | 'host'>) => ({
   id: unreadReason(subject) === 'not-asked' ? ('read-on-node' as const) : ('look-on-node' as const),
 })
 
-const unreadDisk = (inodes: false | Pick<StepAction, 'unit'>, subject: HolderSubject): Reason => ({
-  cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
-  steps: [
-    ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
-    { ...measuring(subject), ...inodes },
-  ],
-})
+function unreadDisk(
+  inodes: false | Pick<StepAction, 'unit'>,
+  { filesystem }: HolderCause,
+  subject: HolderSubject,
+): Reason {
+  const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
+  const seen = disk && littleText(disk)
+  return {
+    cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
+    steps: [
+      ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
+      { ...measuring(subject), ...inodes },
+    ],
+    ...(seen && { seen }),
+  }
+}
 
 function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
@@ -188,7 +199,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
-    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, subject)
+    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, cause, subject)
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
@@ -772,10 +783,11 @@ export function filesOfImages(
 ): Pick<Reason, 'steps' | 'seen' | 'fix'> | null {
   const { ledger, node } = subject
   const disk = ledger && diskOf(ledger, filesystem)
-  const mostBytes = disk?.lines
-    .filter(line => line.holder === 'images' || line.holder === 'images-unused')
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
+  const canHold =
+    holder === 'unread' &&
+    disk &&
+    2 * mostOf(disk, one => one.holder === 'images' || one.holder === 'images-unused') >=
+      disk.usedBytes
   if (unit !== 'inodes' || !(canHold || holder === 'images' || holder === 'images-unused'))
     return null
   const unused = subject.unusedImages?.() ?? null

@@ -165,7 +165,8 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
         }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    if (cause.kind === 'world' && cause.event === 'claim-full') return []
+    if (cause.kind === 'world' && (cause.event === 'claim-full' || cause.event === 'image-missing'))
+      return []
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
@@ -462,7 +463,8 @@ function statementOf(cause: FoundCause, language: Language): string | null {
   if (seen === undefined) return stated
   const text = language.line(seen, limits.seen)
   if (stated === null || cause.cause.kind === 'world' || isOfFiles(cause)) return text
-  return cause.cause.kind === 'unread'
+  // What is seen of a disk is a symptom: that its holder is unknown comes first.
+  return cause.cause.kind === 'unread' && cause.cause.source === 'node'
     ? `${language.words.steps.labelledBy(text.replace(/\.$/, ''), stated)}.`
     : language.words.said(stated, text)
 }

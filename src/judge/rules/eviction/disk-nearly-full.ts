@@ -190,7 +190,7 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
     ...(!isWatched && { title: titles[isFull ? 'full' : 'unwatched'], severity: 'critical' }),
     consequence: isWatched
       ? until
-      : `${text} of ${signal}, which no threshold watches: ${isFull ? 'writes fail now' : 'at 0 writes fail'}, without DiskPressure.`,
+      : `${text} of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
     evidence: evidenceOf(disk),
   }
 }

@@ -625,6 +625,7 @@ export type StepVariant =
   | 'hung'
   | 'memory'
   | 'datasets'
+  | 'image'
   | 'lines'
   | 'pool'
   | 'policy'

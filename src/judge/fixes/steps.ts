@@ -858,7 +858,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls; sudo containerd config dump | grep sandbox',
     ),
   ),
-  'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
+  // Nothing that is on the disk says how large an image is that is not.
+  'larger-disk': all('resize', on =>
+    on.action.variant === 'image' ? [] : [on.action.isUnsure ? readAgain(on) : null, resize(on)],
+  ),
   'larger-instance': all('resize'),
   'list-deletions': readMoreStep(({ node, place }) => [
     highwater('predict', place, '--node', node.name),
@@ -892,7 +895,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'ask-owner',
     readOnNode(action => mountsAndSizes(action, action.place ?? podFolders)),
   ),
-  'move-kubelet-root': all('resize', readOnNode('findmnt -T /var/lib/kubelet; lsblk --fs; df -h')),
+  'move-kubelet-root': all(
+    'resize',
+    readOnNode(
+      ({ place = '/var/lib/kubelet' }) => `findmnt -T ${shellWord(place)}; lsblk --fs; df -h`,
+    ),
+  ),
   'move-to-volume': asking,
   'open-port': readMoreStep(({ node: { instanceId }, place }) =>
     instanceId === null || place.region === null

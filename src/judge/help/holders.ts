@@ -609,9 +609,9 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
     rotatedLogReason(cause, reason, ledger) ??
+    smallImageDisk(cause, subject) ??
     (cause.holder === 'unread' ? null : filesOfImages(cause, subject))
   if (other) return { ...reason, ...other }
-  const beside = stepsBeside(reason, second, subject)
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -636,7 +636,8 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
       ...(isTooSmall && roomyBytes === null
         ? [withSize({ id: 'larger-disk' }, subject, first)]
         : []),
-      ...beside,
+      ...stepsBeside(reason, second, subject),
+      ...(disk && cause.holder === 'images-in-use' ? packedLayerSteps(disk, subject) : []),
       ...(isMoreUnread ? [measuring(subject)] : []),
     ],
   }
@@ -771,6 +772,50 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
     steps: [withSize({ id: 'larger-disk' }, subject, first), { id: 'look-on-node' }],
     seen: `${bytes(disk.capacityBytes)} in all is less than a node's system and its first images need.`,
   }
+}
+
+/** Holders of images' disk that a larger one ends. */
+const ofImageDisk: ReadonlySet<HolderCause['holder']> = new Set([
+  ...(['images-in-use', 'image-content', 'unread'] as const),
+])
+
+/** Images on a disk of their own, while another of the node has much more room. Null: any other disk. */
+function smallImageDisk({ holder, filesystem, amount }: HolderCause, subject: DiskSubject) {
+  const { ledger, host } = subject
+  const [disk, nodefs] = [
+    ledger?.isShared === false && diskOf(ledger, 'imagefs'),
+    ledger && diskOf(ledger, 'nodefs'),
+  ]
+  if (!disk || !nodefs || filesystem !== 'imagefs' || amount.unit !== 'bytes') return null
+  const freeBytes = nodefs.capacityBytes - nodefs.usedBytes
+  const isRoomy = nodefs.usedBytes <= roomy * nodefs.capacityBytes
+  if (!ofImageDisk.has(holder) || !isRoomy || freeBytes < 2 * disk.capacityBytes) return null
+  const { device, mount: place } = host?.filesystems?.find(({ role }) => role === 'imagefs') ?? {}
+  const name = device === undefined ? '' : `, ${shorten(`${device} at ${place}`, nameLength)},`
+  return {
+    cause: deviceCause('too-small'),
+    steps: [
+      {
+        ...{ id: 'move-kubelet-root' as const, variant: 'image' as const, bytes: freeBytes },
+        ...(place !== undefined && { place }),
+      },
+      ...packedLayerSteps(disk, subject),
+    ],
+    seen: `images have a disk of their own${name} with ${bytes(disk.capacityBytes)} in all; the node's other disk has ${bytes(freeBytes)} free.`,
+  }
+}
+
+/** Share of a disk from which on packed layers are worth a setting. */
+const leastPacked = 0.2
+
+function packedLayerSteps(
+  { lines, capacityBytes }: FilesystemLedger,
+  { host }: DiskSubject,
+): StepAction[] {
+  const packed = lines.find(({ holder }) => holder === 'image-content')?.lowBytes ?? 0
+  return host?.containerd?.discardUnpackedLayers === false && packed >= leastPacked * capacityBytes
+    ? [{ id: 'set-discard-unpacked' }]
+    : []
 }
 
 /**

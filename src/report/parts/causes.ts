@@ -673,7 +673,8 @@ function heldText(
     )
   const isOfMemory = cause?.kind === 'world' && cause.event === 'memory-outside-pods'
   const [first] = own.filter(one => one.cause.kind === cause?.kind)
-  return found && first && (cause?.kind === 'holder' || isOfMemory)
+  const isTooSmall = cause?.kind === 'device' && cause.what === 'too-small'
+  return found && first && (cause?.kind === 'holder' || isOfMemory || isTooSmall)
     ? (statementOf({ ...found, cause: first.cause, findings: own }, language)?.replace(/\.$/, '') ??
         null)
     : null

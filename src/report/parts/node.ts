@@ -445,7 +445,8 @@ function labelOf(kind: SegmentKind, own: readonly LedgerLine[], { ledger }: Lang
   const sumOf = (one: DiskHolder) =>
     own.reduce((sum, { holder, bytes }) => sum + (holder === one ? bytes : 0), 0)
   const only = own.find(({ holder }) => all > 0 && sumOf(holder) >= leastNamed * all)?.holder
-  return only !== undefined && only !== 'unread' && unnamed.has(kind)
+  // A disk of images alone has nothing of the host.
+  return only !== undefined && only !== 'unread' && (unnamed.has(kind) || only === 'image-content')
     ? ledger.holders[only]
     : ledger.kinds[kind]
 }

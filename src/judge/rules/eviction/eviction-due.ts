@@ -334,7 +334,7 @@ function reclaimedOf(signal: Signal, unused: LedgerLine | undefined, isShared: b
 const isFreedByDrain = ({ cause, steps }: Reason): boolean =>
   !steps.some(
     ({ id, variant }) =>
-      id === 'reboot' || id === 'larger-disk' || variant === 'needed' || variant === 'data',
+      id === 'reboot' || id === 'larger-disk' || /^(?:needed|data|image)$/.test(variant ?? ''),
   ) &&
   (cause.kind === 'holder'
     ? cause.freedBy !== 'nothing' && cause.freedBy !== 'process-end' && !isOfDaemonSet(cause.owner)

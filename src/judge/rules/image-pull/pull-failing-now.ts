@@ -52,7 +52,7 @@ const roomyBytes = 10 * gibibyte
 const earlyGc = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }
 
 const titles = {
-  noSpace: 'The disk has no room for an image: its pull fails',
+  noSpace: 'The disk has no room for an image, and its pull fails',
   sandbox: 'No pod starts: the sandbox image is gone, and containerd cannot pull it',
   missing: 'A container waits for an image that is neither on its node nor in its registry',
   ownFile: 'A pull fails at a file of the node, not at its registry',
@@ -174,7 +174,6 @@ function waitingFailing(
   const full = waiting.find(one => causeOf(one) === 'no space left')
   const ownFile = waiting.find(one => causeOf(one) === 'file of the node')
   const missing = waiting.find(one => causeOf(one) === 'not found')
-  const isRoomy = full !== undefined && freeBytes >= roomyBytes
   const [most] = [...Map.groupBy(waiting, causeOf).values()].toSorted((a, b) => b.length - a.length)
   const first = full ?? ownFile ?? missing ?? most?.[0] ?? waiting[0]
   const why = causeOf(first) ?? null
@@ -207,25 +206,8 @@ function waitingFailing(
       steps: [{ id: 'read-pull-events' }, { id: 'replace-node' }],
       seen: `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}, and containerd fails at a file of its own.`,
     }),
-    ...(full && {
-      title: titles.noSpace,
-      cause: deviceCause('too-small'),
-      steps: isRoomy
-        ? [{ id: 'larger-disk', isUnsure: true }, { id: 'read-pull-events' }]
-        : [{ id: 'larger-disk' }],
-    }),
-    // Image GC that starts earlier keeps room for the next image.
-    ...(full &&
-      !isRoomy &&
-      unused !== null && {
-        cause: imageGcThresholds,
-        steps: [{ id: 'prune-images' }, { id: 'set-fields' }, { id: 'larger-disk' }],
-        fix: { config: { ...earlyGc } },
-        seen: `a pull fails for want of space, first for pod ${shorten(first.pod, 300)}, and ${unused}.`,
-      }),
-    // A larger disk fills up, too.
-    ...(full && !isRoomy && held?.cause.kind === 'holder' && !isOfImages(held.cause) && held),
-    consequence: `${amount} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.${isRoomy ? ` ${bytes(freeBytes)} of the disk with the images are free now: the image needs more, or the disk was full then.` : ''}`,
+    ...(full && noSpaceFailing(full, { freeBytes, unused, held })),
+    consequence: `${amount} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(
         'object',
@@ -233,6 +215,43 @@ function waitingFailing(
         `${image}${message === '' ? '' : `: ${message}`}`,
       ),
     ),
+  }
+}
+
+function noSpaceFailing(
+  { image, pod }: WaitingContainer,
+  { freeBytes, unused, held }: Pick<Waiting, 'freeBytes' | 'unused' | 'held'>,
+): Partial<Failing> {
+  const what = `${shorten(image, 200)} of pod ${shorten(pod, 300)}`
+  const failing = { title: titles.noSpace, seen: `no space is left for ${what}.` }
+  if (freeBytes >= roomyBytes)
+    return {
+      ...failing,
+      cause: worldCause('pull-fails', registryOf(image)),
+      steps: [
+        { id: 'larger-disk', variant: 'image', place: shorten(image, 200) },
+        { id: 'read-pull-events' },
+      ],
+      seen: `no space is left for ${what}, and ${bytes(freeBytes)} are free now: it needs more, packed and unpacked, or the disk was full then.`,
+    }
+  if (held?.cause.kind === 'device')
+    return { ...failing, ...held, seen: `no space is left for ${what}; ${held.seen}` }
+  // A larger disk fills up, too.
+  if (held?.cause.kind === 'holder' && !isOfImages(held.cause)) return { ...failing, ...held }
+  // Image GC that starts earlier keeps room for the next image.
+  if (unused !== null)
+    return {
+      ...failing,
+      cause: imageGcThresholds,
+      steps: [{ id: 'prune-images' }, { id: 'set-fields' }, { id: 'larger-disk' }],
+      fix: { config: { ...earlyGc } },
+      seen: `no space is left for ${what}, and ${unused}.`,
+    }
+  return {
+    ...failing,
+    cause: deviceCause('too-small'),
+    steps: [{ id: 'larger-disk' }],
+    seen: `no space is left for ${what}. Its size is unknown: more space may not do.`,
   }
 }
 
@@ -260,7 +279,6 @@ const hints: Readonly<Partial<Record<PullCause, string>>> = {
     ' The registry fails, not the node: the kubelet tries again by itself, and a mirror or a pull-through cache helps meanwhile.',
   'certificate (x509)':
     ' The node does not trust the certificate of the registry: its CA is missing on the node, it has expired, or a clock is wrong.',
-  'no space left': ' The size of the image is unknown: more space may not do.',
   'invalid name': ' The owner of the pod has to correct the name of the image.',
 }
 

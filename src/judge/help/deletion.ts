@@ -158,7 +158,10 @@ export function podsOf(
 }
 
 const inPods: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'memory-volumes', 'image-volumes'] as const),
+  'writable-layers',
+  'pod-volumes',
+  'memory-volumes',
+  'image-volumes',
 ])
 /** Share from which on the end of one pod makes room. */
 export const leastShareOfPod = 0.5

@@ -113,14 +113,15 @@ function stepsOf(
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
-  const own = unit === 'inodes' && holder === 'pod-volumes' ? (['ask-owner'] as const) : null
   // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
   const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
   if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
-  if (holder === 'pod-volumes' && isOfDaemonSet(owner))
-    return [...(own ?? holders[holder].steps), 'restart-pod']
-  if (own) return own
-  if (holder === 'pod-volumes' && keepsData(owner, pods)) return ['move-to-volume']
+  if (holder === 'pod-volumes' && unit !== 'inodes' && keepsData(owner, pods))
+    return ['move-to-volume']
+  if (holder === 'pod-volumes') {
+    const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
+    return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
+  }
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   const isOfDocker =
@@ -196,7 +197,6 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
-  const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
     return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, cause, subject)
@@ -216,7 +216,10 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const pods = podsOf(cause, held.parts)
   const isUnknown = cause.owners === 'unknown' && holder !== 'host-path'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
-    .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
+    .filter(
+      id =>
+        (id !== 'read-on-node' || canMeasureDisks(identity)) && (id !== 'restart-pod' || !isOfMany),
+    )
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || isContainerd(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
@@ -336,7 +339,9 @@ function emptyClaimOf(cause: HolderCause, { pods, summary }: HolderSubject): str
 
 /** Steps that end by the kubelet's eviction of the pod. */
 const limits: ReadonlySet<StepActionId> = new Set([
-  ...(['set-ephemeral-storage', 'set-volume-limit', 'move-to-volume'] as const),
+  'set-ephemeral-storage',
+  'set-volume-limit',
+  'move-to-volume',
 ])
 
 /** Of a pod that the kubelet does not evict, whatever its limit: room is made inside, and the second holder counts. */
@@ -655,13 +660,16 @@ function stepsBeside(
   const disk = second && subject.ledger && diskOf(subject.ledger, second.filesystem)
   const isLarge = disk && second.amount.low >= leastBeside * disk.capacityBytes
   if (!isLarge || !ofOneCommand.has(second.holder) || second.amount.unit !== 'bytes') return []
-  return cause.kind === 'holder' && cause.freedBy === 'nothing' && !cause.also
+  return cause.kind === 'holder' && cause.freedBy === 'nothing'
     ? reasonOfFirst(second, subject).steps.filter(({ id }) => steps.every(step => step.id !== id))
     : []
 }
 
 const ofOneCommand: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['journal', 'core-dumps', 'package-caches', 'log-debris'] as const),
+  'journal',
+  'core-dumps',
+  'package-caches',
+  'log-debris',
 ])
 
 /** What a finding says in place of settings of image GC that would not make room. */
@@ -729,19 +737,18 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
 
 /** What the kubelet counts of a pod: its layers, logs and emptyDirs. A limit of one of them alone ends the pod at once. */
 function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>) {
-  const ofSame = parts.flatMap(({ holder, lowBytes, owner: other }) =>
-    ofLocalStorage.has(holder) &&
-    other &&
-    'pod' in other &&
-    'pod' in owner &&
-    other.pod === owner.pod &&
-    other.namespace === owner.namespace
-      ? lowBytes
-      : [],
+  const ofSame = parts.filter(
+    ({ holder, owner: other }) =>
+      ofLocalStorage.has(holder) &&
+      other &&
+      'pod' in other &&
+      'pod' in owner &&
+      other.pod === owner.pod &&
+      other.namespace === owner.namespace,
   )
   const use = useOfOwner(owner, { owners })
   return Math.max(
-    ofSame.reduce((sum, one) => sum + one, 0),
+    ofSame.reduce((sum, { lowBytes }) => sum + lowBytes, 0),
     use ? use.bytes / use.pods : 0,
   )
 }
@@ -840,23 +847,26 @@ export function filesOfImages(
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
     ...Map.groupBy(names, name => name),
   ].toSorted(([, a], [, b]) => b.length - a.length)
-  const isUsed = areAllUsed(ledger?.parts ?? [])
+  if (areAllUsed(ledger?.parts ?? []))
+    return {
+      steps: [{ id: 'larger-disk', unit }],
+      seen: 'pods use every image that is known here: image GC frees none of these files.',
+    }
   // Image GC starts by bytes, not by inodes: only its age deletes images earlier.
-  const isFree = !isUsed && !canHold && hasFreeAge(subject)
-  const larger: StepAction = { id: 'larger-disk', unit }
-  const lasting: StepAction = isFree ? { id: 'set-fields' } : larger
-  const look: StepAction = { id: 'look-on-node', unit }
-  return {
-    steps: isUsed ? [larger] : [{ id: 'prune-images' }, canHold ? look : lasting],
+  const isFree = !canHold && hasFreeAge(subject)
+  const lasting: StepAction = isFree ? { id: 'set-fields' } : { id: 'larger-disk', unit }
+  const reason = {
+    steps: [
+      { id: 'prune-images' as const },
+      canHold ? { id: 'look-on-node' as const, unit } : lasting,
+    ],
     ...(isFree && { fix: { config: { imageMaximumGCAge: '168h0m0s' } } }),
-    ...(isUsed
-      ? { seen: 'pods use every image that is known here: image GC frees none of these files.' }
-      : (unused !== null || alike.length > Math.max(1, next.length)) && {
-          seen:
-            unused === null
-              ? `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`
-              : `N${unused.slice(1)}.`,
-        }),
+  }
+  if (unused !== null) return { ...reason, seen: `N${unused.slice(1)}.` }
+  if (alike.length <= Math.max(1, next.length)) return reason
+  return {
+    ...reason,
+    seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
   }
 }
 
@@ -884,16 +894,7 @@ export function heldDisks(given: NodeSubject): HeldDisks {
         diskReason(subject, `${disk.filesystem}.available`) ??
         (largest && reasonOf(holderCause(largest, disk, ledger), subject))
       return reason
-        ? [
-            [
-              disk.filesystem,
-              {
-                cause: reason.cause,
-                steps: stepsWithoutCommands(reason.steps),
-                ...(reason.seen !== undefined && { seen: reason.seen }),
-              },
-            ],
-          ]
+        ? [[disk.filesystem, { ...reason, steps: stepsWithoutCommands(reason.steps) }]]
         : []
     }),
   )
@@ -1053,23 +1054,7 @@ function withSize(
   return largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low, mount))
 }
 
-interface DiskSubject
-  extends Partial<
-    Pick<
-      NodeSubject,
-      | 'at'
-      | 'pods'
-      | 'imageGC'
-      | 'configuration'
-      | 'host'
-      | 'node'
-      | 'summary'
-      | 'filesystems'
-      | 'localVolumes'
-      | 'eviction'
-      | 'unusedImages'
-    >
-  > {
+interface DiskSubject extends Partial<Omit<NodeSubject, 'ledger' | 'identity'>> {
   ledger: NodeLedger | null
   identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group' | 'kubeletVersion'>>
 }

@@ -174,7 +174,10 @@ export function causeText(cause: Cause, language: Language): string | null {
 }
 
 const endings: ReadonlySet<StepAction['id']> = new Set([
-  ...(['delete-pod', 'end-pod', 'prune-dead-containers', 'restart-pod'] as const),
+  'delete-pod',
+  'end-pod',
+  'prune-dead-containers',
+  'restart-pod',
 ])
 
 /** `Pod shop/a, shop/b`, or `the pods of Deployment shop/a on these nodes`: not the whole workload. Null: another step, or no owner. */
@@ -322,7 +325,10 @@ function actionText(
 
 /** Steps that change the pod template. */
 const ofTemplate: ReadonlySet<StepAction['id']> = new Set([
-  ...(['move-to-volume', 'set-ephemeral-storage', 'set-memory', 'set-volume-limit'] as const),
+  'move-to-volume',
+  'set-ephemeral-storage',
+  'set-memory',
+  'set-volume-limit',
 ])
 
 /** It gives room on the node at once. Other steps change what comes later. */

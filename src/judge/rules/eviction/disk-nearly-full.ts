@@ -178,11 +178,11 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
   const isFull = disk.free <= 0
   const full = `${isInodes ? 'no inode is left' : 'the disk is full'}: writes fail now.`
   const said = [
-    ...(isFull ? [full] : []),
-    ...(isInodes && isWatched ? [until] : []),
-    ...(disk.rate === null ? [] : [disk.rate.text]),
-    ...(reason.seen === undefined ? [] : [reason.seen]),
-  ]
+    isFull && full,
+    isInodes && isWatched && until,
+    disk.rate?.text,
+    reason.seen,
+  ].filter(Boolean)
   return {
     ...reason,
     ...(said.length > 0 && { seen: said.join(' ') }),

@@ -13,7 +13,7 @@ import {
   type StepSite,
 } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
-import { placedWorkload } from '#model/input/record.ts'
+import { isOfOperator, parseWorkload, placedWorkload } from '#model/input/record.ts'
 import type { HolderOwner, LedgerLine } from '#model/prediction.ts'
 import type { Language } from '#report/languages/language.ts'
 import { costText } from './garbage-words.ts'
@@ -188,7 +188,10 @@ export function causeText(cause: Cause, language: Language): string | null {
 }
 
 const endings: ReadonlySet<StepAction['id']> = new Set([
-  ...(['delete-pod', 'end-pod', 'prune-dead-containers', 'restart-pod'] as const),
+  'delete-pod',
+  'end-pod',
+  'prune-dead-containers',
+  'restart-pod',
 ])
 
 /** `Pod shop/a, shop/b`, or `the pods of Deployment shop/a on these nodes`: not the whole workload. Null: another step, or no owner. */
@@ -317,7 +320,12 @@ function actionText(
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),
   )
-  if (ofTemplate.has(id) && isOfJob(action.owner)) return steps.ofJob(text)
+  const workload = action.owner && 'workload' in action.owner ? action.owner.workload : null
+  if (ofTemplate.has(id) && workload !== null) {
+    const { kind } = parseWorkload(workload)
+    if (kind === 'Job') return steps.ofJob(text)
+    if (isOfOperator(workload)) return steps.ofOperator(text, language.line(kind, limits.name))
+  }
   if (mounts) {
     const named = hasMoreMounts ? [...mounts, '…'] : mounts
     return steps.writtenBy(text, language.line(list(named), limits.places))
@@ -327,11 +335,11 @@ function actionText(
 
 /** Steps that change the pod template. */
 const ofTemplate: ReadonlySet<StepAction['id']> = new Set([
-  ...(['move-to-volume', 'set-ephemeral-storage', 'set-memory', 'set-volume-limit'] as const),
+  'move-to-volume',
+  'set-ephemeral-storage',
+  'set-memory',
+  'set-volume-limit',
 ])
-
-const isOfJob = (owner: HolderOwner | undefined) =>
-  owner !== undefined && 'workload' in owner && owner.workload?.startsWith('Job ') === true
 
 /** It gives room on the node at once. Other steps change what comes later. */
 const isImmediate = ({ kind, action: { id, rollsOut, variant } }: Step, index: number) =>

@@ -38,8 +38,6 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { Cause } from '#model/finding.ts'
-import { placedWorkload } from '#model/input/record.ts'
 import { conditionOf } from '#model/prediction.ts'
 
 const shown = 5
@@ -91,7 +89,7 @@ export const podsEvicted = contextRule({
       isDiskExplained:
         evictions.recorded.length > 0 && (isPassedExplained(subject) || held !== null),
       held:
-        held && ownersOf(held.cause).length > 0
+        held?.cause.kind === 'holder' && held.cause.freedBy === 'pod-deletion'
           ? { cause: held.cause, steps: movedToVolumes(held.steps) }
           : null,
       availableBytes:
@@ -137,16 +135,6 @@ function narrowDisk(subject: NodeSubject): EvictedFact['narrow'] {
     seen: `image GC starts at ${high} % used and eviction at ${percent(100 - evictionPercent)}: of ${bytes(disk.capacityBytes)} that is ${between > 0 ? `${bytes(between)}, less than one large pull takes` : 'nothing'}.`,
   }
 }
-
-/** The workloads whose pods hold a disk. */
-const ownersOf = (cause: Cause | undefined) =>
-  cause?.kind !== 'holder'
-    ? []
-    : [cause.owner, cause.also?.owner].flatMap(owner =>
-        owner && 'workload' in owner && owner.workload !== null
-          ? placedWorkload(owner.namespace ?? '', owner.workload)
-          : [],
-      )
 
 /** Of a node whose disks were not read, nothing else says who was evicted. */
 function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
@@ -236,7 +224,7 @@ function failingOf(
 }
 
 /**
- * What its next pod holds says more than what the evicted pod held. If the containers that the messages name used little, what came free with the
+ * What pods hold now says more than what the evicted pod held. If the containers that the messages name used little, what came free with the
  * pod was in others, or in its volumes.
  */
 function reasonOf(
@@ -245,8 +233,7 @@ function reasonOf(
   released: number | null,
 ): ReturnType<typeof evictionReason> {
   const reason = evictionReason(own, fact)
-  if (fact.held && ownersOf(fact.held.cause).includes(ownerName(own.at(-1)!)))
-    return { ...reason, ...fact.held }
+  if (fact.held) return { ...reason, ...fact.held }
   if (reason.cause !== undefined || released === null) return reason
   const owner = { kind: 'pod' as const, ...placeOf(own.at(-1)!), volume: null }
   return {

@@ -131,8 +131,7 @@ export const pullFailingNow = contextRule({
   *judgeUnread({ events, at }) {
     const failures = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
     // Without its status, a pod might have pulled its image by now.
-    for (const failing of failingsOf(failures, unreadNode))
-      yield { ...failing, confidence: 'likely' }
+    for (const failing of failingsOf(failures, {})) yield { ...failing, confidence: 'likely' }
   },
 })
 
@@ -452,18 +451,13 @@ function lastDeletion(
 }
 
 interface SandboxFact {
-  sandboxDeletedAt: string | null
+  sandboxDeletedAt?: string | null
   /** How many images the node has. Null: unknown. */
-  listedImages: number | null
+  listedImages?: number | null
   /** Its canonical name. Empty: the node has it. Null: unknown. */
-  sandboxImage: string | null
+  sandboxImage?: string | null
   /** Pods of the node that wait for their containers. */
-  creating: readonly string[]
-}
-
-const unreadNode: SandboxFact = {
-  ...{ sandboxDeletedAt: null, listedImages: null },
-  ...{ sandboxImage: null, creating: [] },
+  creating?: readonly string[]
 }
 
 /** What the runtime uses, if it does not list it. */
@@ -479,7 +473,7 @@ function* failingsOf(failures: readonly PullFailure[], fact: SandboxFact): Itera
     ({ isOfSandbox, image }) =>
       isOfSandbox &&
       image !== null &&
-      (fact.sandboxImage === null || fact.sandboxImage === canonicalName(image)),
+      (fact.sandboxImage ?? canonicalName(image)) === canonicalName(image),
   )
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
   if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, fact)
@@ -493,7 +487,7 @@ const fewImages = 3
 function sandboxFailing(
   first: PullFailure,
   failures: readonly PullFailure[],
-  { sandboxDeletedAt: deletedAt, listedImages, creating }: SandboxFact,
+  { sandboxDeletedAt: deletedAt = null, listedImages = null, creating = [] }: SandboxFact,
 ): Failing {
   const place = shorten(first.image ?? '', 200)
   const isInNoRegistry = place.startsWith('localhost/')

@@ -251,7 +251,7 @@ const labelsOf = ({ metadata }: KubernetesPod) =>
   String(Object.entries(metadata?.labels ?? {}).toSorted())
 
 /** Parts of names that are new for each pod. Upstream: k8s.io/apiserver pkg/storage/names/generate.go, apimachinery util/rand alphanums */
-const randomPart = /^(?:[bcdfghjklmnpqrstvwxz2456789]{5}|(?=.*\d)[\da-z]{4,})$/
+const randomPart = /^(?:\d+|[bcdfghjklmnpqrstvwxz2456789]{5}|(?=.*\d)[\da-z]{4,})$/
 
 /** Empty: the name has no fixed part. */
 function nameAndImage({ metadata, spec }: KubernetesPod): string {

@@ -690,6 +690,9 @@ const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
 /** The default of a managed nodegroup. */
 const smallDiskBytes = 20 * gibibyte
 
+/** Share of a disk that what writes without end has when it is evicted: eviction and other holders keep the rest. */
+const nearlyWhole = 0.75
+
 /** Whether what pods write does not fit: pods of the same job were evicted before, or jobs from outside hold a third of a small disk. */
 function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | null {
   const owner = podHolding(cause)
@@ -721,8 +724,11 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const first = since === null ? ' before' : ` since ${shownTime(since)}`
   const most = evicted.bytes > 0 ? `, with up to ${bytes(evicted.bytes)}` : ''
   const larger = { id: 'larger-disk', variant: 'needed' } as const
+  // What fills nearly all of a disk each time fills a larger one, and a claim.
+  const fills = evicted.bytes >= nearlyWhole * disk.capacityBytes
+  const limit = { id: 'set-ephemeral-storage', owner } as const
   return {
-    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}.`,
+    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}${fills ? `, most of the disk` : ''}.`,
     // A limit below what it needs ends each try.
     steps:
       by === 'owner'
@@ -731,7 +737,10 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
             // What runs forever grows into any disk.
             ...(runsForever(podOf(subject.pods, owner)) ? [] : [larger]),
           ]
-        : [...(deletion ? [deletion] : []), larger, { id: 'set-ephemeral-storage', ...need }],
+        : [
+            ...(deletion ? [deletion] : []),
+            ...(fills ? [limit] : [larger, { id: 'set-ephemeral-storage' as const, ...need }]),
+          ],
   }
 }
 

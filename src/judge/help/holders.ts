@@ -50,9 +50,11 @@ import {
   evictedBefore,
   isOfDaemonSet,
   jobOf,
+  keepsData,
   podDeletion,
   podOf,
   podsOf,
+  runsForever,
   startsAgain,
   statsOf,
   usesKubeletFolder,
@@ -83,6 +85,7 @@ import {
 } from './holder-cause.ts'
 import { cutMounts, mountsAt, withMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
+import { hasFreeAge } from './thresholds.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
 export const diskUse = 'disk use'
@@ -106,13 +109,15 @@ const checkpoints = /\/checkpoints$/
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
   { holder, place, owner, amount: { unit } }: HolderCause,
-  { host, node }: HolderSubject,
+  { host, node, pods }: HolderSubject,
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
   // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
   const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
   if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
+  if (holder === 'pod-volumes' && unit !== 'inodes' && keepsData(owner, pods))
+    return ['move-to-volume']
   if (holder === 'pod-volumes') {
     const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
     return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
@@ -238,7 +243,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
-    ...(id === 'move-to-volume' && holder === 'image-volumes' && { variant: 'declared' as const }),
+    ...(id === 'move-to-volume' && volumeVariants[holder]),
     ...(inside && { inside }),
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -288,6 +293,12 @@ export const movedToVolumes = (steps: readonly StepAction[]): StepAction[] =>
   steps.map(step =>
     step.id === 'set-ephemeral-storage' ? { ...step, id: 'move-to-volume' } : step,
   )
+
+const volumeVariants: Partial<Record<HolderCause['holder'], Pick<StepAction, 'variant'>>> = {
+  'image-volumes': { variant: 'declared' },
+  // A limit would end its only copy.
+  'pod-volumes': { variant: 'data' },
+}
 
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
@@ -604,7 +615,7 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     uncountedLayer(cause, reason, ledger) ??
     rotatedLogReason(cause, reason, ledger) ??
     smallImageDisk(cause, subject) ??
-    (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
+    (cause.holder === 'unread' ? null : filesOfImages(cause, subject))
   if (other) return { ...reason, ...other }
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
@@ -679,6 +690,9 @@ const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
 /** The default of a managed nodegroup. */
 const smallDiskBytes = 20 * gibibyte
 
+/** Share of a disk that what writes without end has when it is evicted: eviction and other holders keep the rest. */
+const nearlyWhole = 0.75
+
 /** Whether what pods write does not fit: pods of the same job were evicted before, or jobs from outside hold a third of a small disk. */
 function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | null {
   const owner = podHolding(cause)
@@ -710,18 +724,23 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const first = since === null ? ' before' : ` since ${shownTime(since)}`
   const most = evicted.bytes > 0 ? `, with up to ${bytes(evicted.bytes)}` : ''
   const larger = { id: 'larger-disk', variant: 'needed' } as const
-  // What runs forever grows into any disk.
-  const ends = podOf(subject.pods, owner)?.spec?.restartPolicy !== 'Always'
+  // What fills nearly all of a disk each time fills a larger one, and a claim.
+  const fills = evicted.bytes >= nearlyWhole * disk.capacityBytes
+  const limit = { id: 'set-ephemeral-storage', owner } as const
   return {
-    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}.`,
+    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}${fills ? `, most of the disk` : ''}.`,
     // A limit below what it needs ends each try.
     steps:
       by === 'owner'
         ? [
             { id: 'move-to-volume', owner, variant: 'needed', ...(inside && { inside }) },
-            ...(ends ? [larger] : []),
+            // What runs forever grows into any disk.
+            ...(runsForever(podOf(subject.pods, owner)) ? [] : [larger]),
           ]
-        : [...(deletion ? [deletion] : []), larger, { id: 'set-ephemeral-storage', ...need }],
+        : [
+            ...(deletion ? [deletion] : []),
+            ...(fills ? [limit] : [larger, { id: 'set-ephemeral-storage' as const, ...need }]),
+          ],
   }
 }
 
@@ -816,13 +835,13 @@ function packedLayerSteps(
 }
 
 /**
- * Images hold most files of the disk, or may hold those that were not counted: unused images go first. Of images in use, fewer or a disk with
- * more inodes. Null: another disk.
+ * Images hold most files of the disk, or may hold those that were not counted: unused images go first, and then by age. Of images in use, fewer or
+ * a disk with more inodes. Null: another disk.
  */
 export function filesOfImages(
   { holder, filesystem, amount: { unit } }: HolderCause,
   subject: DiskSubject,
-): Pick<Reason, 'steps' | 'seen'> | null {
+): Pick<Reason, 'steps' | 'seen' | 'fix'> | null {
   const { ledger, node } = subject
   const disk = ledger && diskOf(ledger, filesystem)
   const canHold =
@@ -830,7 +849,8 @@ export function filesOfImages(
     disk &&
     2 * mostOf(disk, one => one.holder === 'images' || one.holder === 'images-unused') >=
       disk.usedBytes
-  if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
+  if (unit !== 'inodes' || !(canHold || holder === 'images' || holder === 'images-unused'))
+    return null
   const unused = subject.unusedImages?.() ?? null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
@@ -841,11 +861,20 @@ export function filesOfImages(
       steps: [{ id: 'larger-disk', unit }],
       seen: 'pods use every image that is known here: image GC frees none of these files.',
     }
-  const steps: StepAction[] = [{ id: 'prune-images' }, { id: 'look-on-node', unit }]
-  if (unused !== null) return { steps, seen: `N${unused.slice(1)}.` }
-  if (alike.length <= Math.max(1, next.length)) return { steps }
+  // Image GC starts by bytes, not by inodes: only its age deletes images earlier.
+  const isFree = !canHold && hasFreeAge(subject)
+  const lasting: StepAction = isFree ? { id: 'set-fields' } : { id: 'larger-disk', unit }
+  const reason = {
+    steps: [
+      { id: 'prune-images' as const },
+      canHold ? { id: 'look-on-node' as const, unit } : lasting,
+    ],
+    ...(isFree && { fix: { config: { imageMaximumGCAge: '168h0m0s' } } }),
+  }
+  if (unused !== null) return { ...reason, seen: `N${unused.slice(1)}.` }
+  if (alike.length <= Math.max(1, next.length)) return reason
   return {
-    steps,
+    ...reason,
     seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
   }
 }
@@ -1036,7 +1065,7 @@ function withSize(
 
 interface DiskSubject extends Partial<Omit<NodeSubject, 'ledger' | 'identity'>> {
   ledger: NodeLedger | null
-  identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group'>>
+  identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group' | 'kubeletVersion'>>
 }
 
 export type HolderSubject = Omit<DiskSubject, 'ledger'> & {

@@ -189,6 +189,12 @@ export function parseWorkload(workload: string) {
   return { kind, name: name.join(' ') }
 }
 
+/** Whether an operator makes the workload from another object: it reverts a change of it. @param workload likewise */
+export const isOfOperator = (workload: string): boolean =>
+  !/^(?:CronJob|DaemonSet|Deployment|Job|Pod|ReplicaSet|ReplicationController|StatefulSet) /.test(
+    workload,
+  )
+
 /** `Deployment shop/web`. @param workload likewise */
 export function placedWorkload(namespace: string, workload: string) {
   const { kind, name } = parseWorkload(workload)

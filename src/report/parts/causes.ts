@@ -501,7 +501,12 @@ export function whereText(
   const place = placeText({ findings: own }, ofRule, language)
   const named = first === null || ofRule < 2 ? place : words.causes.first(place, first)
   if (ofRule === count) return named
-  return words.clauses([named, words.causes.sameOn(sharedKind(cause), count - ofRule)])
+  const [worst] = findings
+  const isMilder =
+    cause.kind === 'holder' &&
+    findings.every(one => one.rule === worst!.rule || one.severity !== worst!.severity)
+  const shared = isMilder ? 'milder' : sharedKind(cause)
+  return words.clauses([named, words.causes.sameOn(shared, count - ofRule)])
 }
 
 function sharedKind(cause: Cause) {

@@ -32,6 +32,30 @@ export const fittingIncidents: readonly Incident[] = [
     never: [imageGc, /claim\s+at\s+\/claim/, /nearly\s+full/, /\s0\s+B\s+\(0/, /rest\s+lasts/],
   },
   {
+    name: 'only-copy-of-a-log-of-messages',
+    thread: 'https://github.com/strimzi/strimzi-kafka-operator/issues/2370',
+    found:
+      'Kafka with ephemeral storage fills the 30 GiB of its node: its log is in an emptyDir. It needs a claim or a shorter retention, in the Kafka resource. A limit, and a deletion of the pod, end its data.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 30, usedGib: 27.3 }, diskPressure: true },
+      workloads: [
+        ...users(3),
+        { namespace: 'kafka', owner: 'StrimziPodSet my-cluster-kafka', emptyDirGib: 16.9 },
+      ],
+      held: { images: images(3, 0.4, 1.2) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'kafka/StrimziPodSet my-cluster-kafka',
+    steps: ['ask-owner'],
+    words: [
+      /change\s+of\s+StrimziPodSet\s+itself\s+does\s+not\s+last/,
+      /a\s+claim\s+for\s+its\s+data\s+\(16\.9\s+GiB/,
+      /retention/,
+      /an\s+eviction\s+deletes\s+the\s+data/,
+    ],
+    never: [imageGc, /a\s+sizeLimit\s+\(/, /delete\s+pod\b/i, /drain/],
+  },
+  {
     name: 'volume-that-the-image-of-one-container-declares',
     thread: 'https://github.com/moby/buildkit/issues/1169',
     found:

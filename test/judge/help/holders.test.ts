@@ -752,8 +752,11 @@ describe('files of images', () => {
   const names = (...images: string[]) => ({
     status: { images: images.map(name => ({ names: [`registry/${name}`] })) },
   })
-  const filesOf = (parts: HolderPart[], node = names('a:1', 'a:2', 'b:1')) => {
-    const subject = exampleSubject({ held: { images: 5 } })
+  const filesOf = (parts: HolderPart[], node = names('a:1', 'a:2', 'b:1'), age = '0s') => {
+    const subject = exampleSubject({
+      held: { images: 5 },
+      configuration: { imageMaximumGCAge: age },
+    })
     const found = filesOfImages(cause, { ...subject, node, ledger: { ...subject.ledger!, parts } })
     return { ids: found?.steps.map(({ id }) => id), seen: found?.seen }
   }
@@ -766,7 +769,8 @@ describe('files of images', () => {
 
   it('get a deletion of unused images, and name a repository that has more images than any other', () => {
     const unused = [image('a', ['shop/Deployment a']), image('b', [])]
-    expect(filesOf(unused).ids).toEqual(['prune-images', 'look-on-node'])
+    expect(filesOf(unused).ids).toEqual(['prune-images', 'set-fields'])
+    expect(filesOf(unused, undefined, '720h').ids).toEqual(['prune-images', 'larger-disk'])
     expect(filesOf(unused).seen).toContain('2 of the 3 images')
     expect(filesOf(unused, names('a:1', 'a:2', 'b:1', 'b:2')).seen).toBeUndefined()
   })

@@ -22,7 +22,6 @@ import {
   waitingContainers,
   waitingOf,
 } from '#judge/events/events.ts'
-import type { Reason } from '#judge/help/holder-cause.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import {
   bytes,
@@ -35,6 +34,7 @@ import {
   type NodeContext,
   type NodeSubject,
   plural,
+  type Satisfied,
   seenFirst,
   shorten,
   worldCause,
@@ -77,33 +77,7 @@ export const pullFailingNow = contextRule({
 
   images: ({ pods }) => (pods ?? []).flatMap(waitingOf).map(({ image }) => image),
 
-  fact: subject => {
-    const { pods, recentStarts, host, node, runtime } = subject
-    const { imagefs, nodefs } = subject.filesystems
-    const waiting = pods.flatMap(waitingOf)
-    const waitingPods = new Set(waiting.map(({ pod }) => pod))
-    return {
-      containers: waiting.length,
-      // Those that another rule reports come last.
-      shown: waiting
-        .toSorted((a, b) => Number(isRateLimited(a)) - Number(isRateLimited(b)))
-        .slice(0, mostShown),
-      waitingPods: [...waitingPods],
-      startedPods: Object.keys(recentStarts()),
-      freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
-      unused: waiting.length > 0 && startsLate(subject) ? subject.unusedImages() : null,
-      held: waiting.length > 0 ? diskReason(subject, 'imagefs.available') : null,
-      isGcDue: subject.imageGC?.triggered === true,
-      pulled: waiting.length > 0 ? pulledRepositories(node.status?.images ?? []) : [],
-      listedImages: runtime?.images?.length ?? node.status?.images?.length ?? null,
-      sandboxImage: missingSandbox(subject),
-      creating: pods
-        .flatMap(waitingContainers)
-        .flatMap(({ pod, reason }) => (reason === 'ContainerCreating' ? pod : [])),
-      sandboxDeletedAt: lastDeletion(host?.logLines ?? [], mostSandboxBytes),
-      deletedAt: waiting.length > 0 ? lastDeletion(host?.logLines ?? []) : null,
-    }
-  },
+  fact: factOf,
 
   *judge(fact, context) {
     const { containers, shown, waitingPods, startedPods } = fact
@@ -135,18 +109,43 @@ export const pullFailingNow = contextRule({
   },
 })
 
-interface Waiting {
+function factOf(subject: Satisfied<'pods'>) {
+  const { pods, recentStarts, host, node, runtime } = subject
+  const { imagefs, nodefs } = subject.filesystems
+  const waiting = pods.flatMap(waitingOf)
+  const isWaiting = waiting.length > 0
+  return {
+    containers: waiting.length,
+    // Those that another rule reports come last.
+    shown: waiting
+      .toSorted((a, b) => Number(isRateLimited(a)) - Number(isRateLimited(b)))
+      .slice(0, mostShown),
+    waitingPods: [...new Set(waiting.map(({ pod }) => pod))],
+    startedPods: Object.keys(recentStarts()),
+    /** Of the disk with the images. 0: none, or unknown. */
+    freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
+    unused: isWaiting && startsLate(subject) ? subject.unusedImages() : null,
+    /** What holds the disk with the images. */
+    held: isWaiting ? diskReason(subject, 'imagefs.available') : null,
+    isGcDue: subject.imageGC?.triggered === true,
+    pulled: isWaiting ? pulledRepositories(node.status?.images ?? []) : [],
+    /** How many images the node has. Null: unknown. */
+    listedImages: runtime?.images?.length ?? node.status?.images?.length ?? null,
+    sandboxImage: missingSandbox(subject),
+    /** Pods that wait for their containers. */
+    creating: pods
+      .flatMap(waitingContainers)
+      .flatMap(({ pod, reason }) => (reason === 'ContainerCreating' ? pod : [])),
+    sandboxDeletedAt: lastDeletion(host?.logLines ?? [], mostSandboxBytes),
+    deletedAt: isWaiting ? lastDeletion(host?.logLines ?? []) : null,
+  }
+}
+
+type PullFact = ReturnType<typeof factOf>
+
+interface Waiting extends PullFact {
   /** Of containers and pods. */
   amount: string
-  /** Of the disk with the images. 0: none, or unknown. */
-  freeBytes: number
-  /** See `unusedImages` of the subject. */
-  unused: string | null
-  /** What holds the disk with the images. */
-  held: Reason | null
-  isGcDue: boolean
-  /** See `pulledRepositories`. */
-  pulled: readonly string[]
   failures: readonly PullFailure[]
   /** Sandbox images that other pods wait for, and whose registry is out of reach. */
   sandboxes: readonly string[]
@@ -450,17 +449,7 @@ function lastDeletion(
   return deletions.at(-1) ?? null
 }
 
-interface SandboxFact {
-  sandboxDeletedAt?: string | null
-  /** How many images the node has. Null: unknown. */
-  listedImages?: number | null
-  /** Its canonical name. Empty: the node has it. Null: unknown. */
-  sandboxImage?: string | null
-  /** Pods of the node that wait for their containers. */
-  creating?: readonly string[]
-}
-
-/** What the runtime uses, if it does not list it. */
+/** Canonical name of what the runtime uses, if it does not list it. Empty: it does. Null: unknown. */
 function missingSandbox({ host, runtime }: NodeSubject): string | null {
   const image = host?.containerd?.sandboxImage
   if (image === undefined || !runtime?.images) return null
@@ -468,7 +457,7 @@ function missingSandbox({ host, runtime }: NodeSubject): string | null {
   return runtime.images.flatMap(runtimeNames).some(one => canonicalName(one) === name) ? '' : name
 }
 
-function* failingsOf(failures: readonly PullFailure[], fact: SandboxFact): Iterable<Failing> {
+function* failingsOf(failures: readonly PullFailure[], fact: Partial<PullFact>): Iterable<Failing> {
   const sandboxes = failures.filter(
     ({ isOfSandbox, image }) =>
       isOfSandbox &&
@@ -487,7 +476,7 @@ const fewImages = 3
 function sandboxFailing(
   first: PullFailure,
   failures: readonly PullFailure[],
-  { sandboxDeletedAt: deletedAt = null, listedImages = null, creating = [] }: SandboxFact,
+  { sandboxDeletedAt: deletedAt = null, listedImages = null, creating = [] }: Partial<PullFact>,
 ): Failing {
   const place = shorten(first.image ?? '', 200)
   const isInNoRegistry = place.startsWith('localhost/')

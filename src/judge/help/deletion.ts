@@ -11,7 +11,7 @@ import type { Cause, HolderCause, StepAction, StepActionId } from '#model/findin
 import {
   controllerOf,
   controllerReferenceOf,
-  isOfOperator,
+  isOfCustomKind,
   type KubernetesPod,
   type PodSummary,
   parseWorkload,
@@ -42,7 +42,7 @@ export const keepsData = (owner: HolderOwner | null, pods: NodeSubject['pods'] |
   owner !== null &&
   'workload' in owner &&
   owner.workload !== null &&
-  (owner.workload.startsWith('StatefulSet ') || isOfOperator(owner.workload)) &&
+  (owner.workload.startsWith('StatefulSet ') || isOfCustomKind(owner.workload)) &&
   runsForever(podOf(pods, owner))
 
 const staying: ReadonlySet<string | undefined> = new Set(['DaemonSet', 'Node'])

@@ -189,8 +189,8 @@ export function parseWorkload(workload: string) {
   return { kind, name: name.join(' ') }
 }
 
-/** Whether an operator makes the workload from another object: it reverts a change of it. @param workload likewise */
-export const isOfOperator = (workload: string): boolean =>
+/** Whether an operator runs the workload. The operator may make it from another object, and revert a change of it. @param workload likewise */
+export const isOfCustomKind = (workload: string): boolean =>
   !/^(?:CronJob|DaemonSet|Deployment|Job|Pod|ReplicaSet|ReplicationController|StatefulSet) /.test(
     workload,
   )

@@ -13,7 +13,7 @@ import {
   type StepSite,
 } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
-import { isOfOperator, parseWorkload, placedWorkload } from '#model/input/record.ts'
+import { isOfCustomKind, parseWorkload, placedWorkload } from '#model/input/record.ts'
 import type { HolderOwner, LedgerLine } from '#model/prediction.ts'
 import type { Language } from '#report/languages/language.ts'
 import { costText } from './garbage-words.ts'
@@ -324,7 +324,7 @@ function actionText(
   if (ofTemplate.has(id) && workload !== null) {
     const { kind } = parseWorkload(workload)
     if (kind === 'Job') return steps.ofJob(text)
-    if (isOfOperator(workload)) return steps.ofOperator(text, language.line(kind, limits.name))
+    if (isOfCustomKind(workload)) return steps.ofOperator(text, language.line(kind, limits.name))
   }
   if (mounts) {
     const named = hasMoreMounts ? [...mounts, '…'] : mounts

@@ -48,7 +48,7 @@ export const fittingIncidents: readonly Incident[] = [
     owner: 'kafka/StrimziPodSet my-cluster-kafka',
     steps: ['ask-owner'],
     words: [
-      /change\s+of\s+StrimziPodSet\s+itself\s+does\s+not\s+last/,
+      /in\s+StrimziPodSet,\s+or\s+in\s+the\s+object\s+that\s+its\s+operator\s+makes\s+it\s+from/,
       /a\s+claim\s+for\s+its\s+data\s+\(16\.9\s+GiB/,
       /retention/,
       /an\s+eviction\s+deletes\s+the\s+data/,

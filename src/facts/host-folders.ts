@@ -48,16 +48,16 @@ export const containerOfVolumes = (path: string): string | null =>
  * The datastore of a cluster, but for the snapshots of k3s and RKE2, which are backups.
  * Source: docs.k3s.io Cluster Datastore; docs.k0sproject.io Backup; canonical/microk8s#2167
  */
-const datastore =
-  /^\/var\/(?:lib\/etcd|lib\/rancher\/(?:k3s|rke2)\/server\/db|lib\/k0s\/(?:etcd|db)|snap\/microk8s\/[^/]+\/var\/kubernetes\/backend)(?!\/snapshots)(?:\/|$)/
-
-export const isDatastore = (path: string): boolean => datastore.test(path)
+export const isDatastore = (path: string): boolean =>
+  /^\/var\/(?:lib\/etcd|lib\/rancher\/(?:k3s|rke2)\/server\/db|lib\/k0s\/(?:etcd|db)|snap\/microk8s\/[^/]+\/var\/kubernetes\/backend)(?!\/snapshots)(?:\/|$)/.test(
+    path,
+  )
 
 /** Where provisioners keep local PersistentVolumes by default. Sources: rancher/local-path-provisioner deploy, docs.k3s.io/storage, openebs/dynamic-localpv-provisioner */
-const localVolumeRoot =
-  /^\/(?:opt\/local-path-provisioner|var\/lib\/rancher\/(?:k3s|rke2)\/storage|var\/openebs\/local)(?:\/|$)/
-
-export const isLocalVolumeRoot = (path: string): boolean => localVolumeRoot.test(path)
+export const isLocalVolumeRoot = (path: string): boolean =>
+  /^\/(?:opt\/local-path-provisioner|var\/lib\/rancher\/(?:k3s|rke2)\/storage|var\/openebs\/local)(?:\/|$)/.test(
+    path,
+  )
 
 /** Folders of the runtime and the kubelet: containers may need what lies there. */
 export const isOfRuntime = (path: string): boolean =>
@@ -74,10 +74,10 @@ export function claimOfFolder(path: string): string | null {
 export const logFolder = '/var/log'
 
 /** Images of agents that read the logs in that folder, and write there only how far they have read. Source: the DaemonSets of their Helm charts */
-const logAgents =
-  /(?:^|[/_-])(?:alloy|datadog-agent|filebeat|fluent-?bit|fluentd|grafana-agent|logstash|opentelemetry-collector(?:-contrib)?|promtail|vector)(?:[-:@]|$)/
-
-export const isLogAgent = (image: string): boolean => logAgents.test(image)
+export const isLogAgent = (image: string): boolean =>
+  /(?:^|[/_-])(?:alloy|datadog-agent|filebeat|fluent-?bit|fluentd|grafana-agent|logstash|opentelemetry-collector(?:-contrib)?|promtail|vector)(?:[-:@]|$)/.test(
+    image,
+  )
 
 /**
  * Files and folders of `/var/log` that programs of the host write.

@@ -106,10 +106,7 @@ interface RankedCause {
 const rank = ({ severity }: Finding) => severities.indexOf(severity)
 
 /** A node with more known writers comes first. */
-const fewWriters = ({ cause, steps }: Finding) =>
-  cause.kind === 'device' && cause.what === 'unmeasured'
-    ? -(steps[0]?.action.mounts?.length ?? 0)
-    : 0
+const fewWriters = ({ steps }: Finding) => -(steps[0]?.action.mounts?.length ?? 0)
 
 /** What was seen names the cause; the node with the least room ranks it. */
 function rankedCause(part: readonly RankedFinding[], nodeOf: NodeOf): RankedCause {

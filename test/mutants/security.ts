@@ -287,8 +287,8 @@ const rows: Record<string, Row[]> = {
   'src/judge/rules/image-pull/pull-failing-now.ts': [
     ['author === null ? []', 'true ? []', 'judge/rules/image-pull/pull-failing-now'],
     [
-      'fact.sandboxImage === canonicalName(image)',
-      'true',
+      'fact.sandboxImage ?? canonicalName(image)',
+      'canonicalName(image)',
       'judge/rules/image-pull/pull-failing-now',
     ],
   ],

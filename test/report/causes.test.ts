@@ -1001,4 +1001,16 @@ describe('where a cause is', () => {
     ])
     expect(whereOf(alerts)).toEqual([undefined, '3 nodes in 1 cluster, first prod-a'])
   })
+
+  it.each([
+    ['high', 'the same cause on 1 more node'],
+    ['medium', 'less urgent on 1 more node'],
+  ] as const)('counts those with the same holder, here of severity %s', (severity, shared) => {
+    const holder = { cause: images, severity: 'high' as const }
+    const [first, other] = [
+      on('disk-nearly-full', 'prod', 'b', holder),
+      on('inode-growth', 'prod', 'c', { ...holder, severity }),
+    ]
+    expect(whereOf([first, other])[1]).toBe(`prod-b, Nodegroup b, cluster prod; ${shared}`)
+  })
 })

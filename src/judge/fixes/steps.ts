@@ -122,7 +122,8 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   if (node?.shell === 'docker' && wish.id === 'look-on-node' && wish.place === undefined)
     return { id: 'look-on-host', ...(wish.unit && { unit: wish.unit }) }
   if (node && isElsewhere(node)) {
-    if (wish.id === 'create-group') return { ...wish, variant: 'elsewhere' }
+    if (wish.id === 'create-group' || wish.id === 'import-sandbox')
+      return { variant: 'elsewhere', ...wish }
     const { place: _, source: __, usdPerMonth: ___, most, ...disk } = wish
     if (wish.id === 'larger-disk' && wish.bytes !== undefined)
       return { ...disk, variant: 'elsewhere', ...(most && { most: { bytes: most.bytes } }) }
@@ -515,9 +516,6 @@ function expandClaim({ action: { owner, place = '', bytes = 0 } }: OnNode): Comm
   ]
 }
 
-/** `du` of busybox counts no inodes. */
-const filesBelow = `find ${mountPath} -xdev | cut -d / -f 1-4 | sort | uniq -c | sort -n | tail`
-
 /** By the container that mounts it, or by a pod beside those that crash: on the same node, as many volumes are mounted on one node only. */
 function lookInVolume({ action, node }: OnNode): (Command | null)[] {
   const { owner, place = '', unit } = action
@@ -526,10 +524,11 @@ function lookInVolume({ action, node }: OnNode): (Command | null)[] {
   if (owner?.kind === 'container')
     return [containerCommand(owner, owner.container, sorting, ...list, place)]
   const pod = podOf(owner)
-  if (!pod || place === '') return []
+  // `du` of busybox counts no inodes.
+  if (!pod || place === '' || unit === 'inodes') return []
   const run = runCommand(pod.namespace, node.shellImage, {
     spec: { nodeName: node.name },
-    container: { command: unit === 'inodes' ? ['sh', '-c', filesBelow] : [...list, mountPath] },
+    container: { command: [...list, mountPath] },
     volume: { persistentVolumeClaim: { claimName: place } },
   })
   return [['reads', `${run} | ${largest(sorting)}`]]
@@ -860,9 +859,14 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'import-image': all('set'),
   'import-sandbox': all(
     'set',
-    readOnNode('findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls'),
+    readOnNode(
+      'findmnt -T /var/lib/containerd; sudo ctr -n k8s.io images ls; sudo containerd config dump | grep sandbox',
+    ),
   ),
-  'larger-disk': all('resize', on => [on.action.isUnsure ? readAgain(on) : null, resize(on)]),
+  // Nothing that is on the disk says how large an image is that is not.
+  'larger-disk': all('resize', on =>
+    on.action.variant === 'image' ? [] : [on.action.isUnsure ? readAgain(on) : null, resize(on)],
+  ),
   'larger-instance': all('resize'),
   'list-deletions': readMoreStep(({ node, place }) => [
     highwater('predict', place, '--node', node.name),
@@ -896,7 +900,12 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'ask-owner',
     readOnNode(action => mountsAndSizes(action, action.place ?? podFolders)),
   ),
-  'move-kubelet-root': all('resize', readOnNode('findmnt -T /var/lib/kubelet; lsblk --fs; df -h')),
+  'move-kubelet-root': all(
+    'resize',
+    readOnNode(
+      ({ place = '/var/lib/kubelet' }) => `findmnt -T ${shellWord(place)}; lsblk --fs; df -h`,
+    ),
+  ),
   'move-to-volume': asking,
   'open-port': readMoreStep(({ node: { instanceId }, place }) =>
     instanceId === null || place.region === null
@@ -930,6 +939,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   // No program starts in the pod itself.
   'raise-process-limit': part('ask-owner', readOnNode(threadsAndZombies)),
+  'raise-memory-volume': asking,
   'raise-volume-limit': asking,
   'read-again': readMoreStep(readsAgain),
   'read-devices': readMoreStep(

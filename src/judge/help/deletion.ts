@@ -11,6 +11,7 @@ import type { Cause, HolderCause, StepAction, StepActionId } from '#model/findin
 import {
   controllerOf,
   controllerReferenceOf,
+  isOfCustomKind,
   type KubernetesPod,
   type PodSummary,
   parseWorkload,
@@ -31,6 +32,18 @@ export const isOfDaemonSet = (owner: HolderOwner | null) =>
   'workload' in owner &&
   owner.workload !== null &&
   parseWorkload(owner.workload).kind === 'DaemonSet'
+
+/** It is no work that ends. Absent: Kubernetes sets Always. */
+export const runsForever = (pod: KubernetesPod | undefined) =>
+  (pod?.spec?.restartPolicy ?? 'Always') === 'Always'
+
+/** Whether each pod has data of its own: of a StatefulSet, or of an operator's set (Kafka, databases). */
+export const keepsData = (owner: HolderOwner | null, pods: NodeSubject['pods'] | undefined) =>
+  owner !== null &&
+  'workload' in owner &&
+  owner.workload !== null &&
+  (owner.workload.startsWith('StatefulSet ') || isOfCustomKind(owner.workload)) &&
+  runsForever(podOf(pods, owner))
 
 const staying: ReadonlySet<string | undefined> = new Set(['DaemonSet', 'Node'])
 
@@ -145,7 +158,10 @@ export function podsOf(
 }
 
 const inPods: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['writable-layers', 'pod-volumes', 'memory-volumes', 'image-volumes'] as const),
+  'writable-layers',
+  'pod-volumes',
+  'memory-volumes',
+  'image-volumes',
 ])
 /** Share from which on the end of one pod makes room. */
 export const leastShareOfPod = 0.5
@@ -235,7 +251,7 @@ const labelsOf = ({ metadata }: KubernetesPod) =>
   String(Object.entries(metadata?.labels ?? {}).toSorted())
 
 /** Parts of names that are new for each pod. Upstream: k8s.io/apiserver pkg/storage/names/generate.go, apimachinery util/rand alphanums */
-const randomPart = /^(?:[bcdfghjklmnpqrstvwxz2456789]{5}|(?=.*\d)[\da-z]{4,})$/
+const randomPart = /^(?:\d+|[bcdfghjklmnpqrstvwxz2456789]{5}|(?=.*\d)[\da-z]{4,})$/
 
 /** Empty: the name has no fixed part. */
 function nameAndImage({ metadata, spec }: KubernetesPod): string {

@@ -6,18 +6,12 @@ import { bytes, plural, type Satisfied, shortPodName, span } from '#judge/rule.t
 import type { HolderPart } from '#model/prediction.ts'
 import { podOf } from './deletion.ts'
 
-export interface FillRate {
-  /** What the pods wrote since their start. */
-  bytes: number
-  text: string
-}
-
-/** Of the owner whose pods fill the rest of the disk first. Null: unknown, or it takes more than an hour. */
+/** Of the owner whose pods fill the rest of the disk first; `bytes`: what they wrote since their start. Null: unknown, or it takes more than an hour. */
 export function fillRate(
   filesystem: HolderPart['filesystem'],
   left: number,
   { pods, at, ledger }: Satisfied<'disks'>,
-): FillRate | null {
+) {
   const writers = (ledger?.parts ?? [])
     .filter(part => part.filesystem === filesystem)
     .flatMap(part => {

@@ -388,8 +388,22 @@ export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boole
   if (!first || imageHolders.has(first.holder)) return false
   if (first.holder !== 'unread') return true
   const disk = ledger && diskOf(ledger, first.filesystem)
-  const mostBytes = (disk?.lines ?? [])
-    .filter(({ holder }) => imageHolders.has(holder))
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  return !!disk && mostBytes < disk.usedBytes / 2
+  return !!disk && mostOf(disk, isOfImages) < disk.usedBytes / 2
+}
+
+/** The most that these holders have together. */
+export const mostOf = ({ lines }: FilesystemLedger, isOf: (line: LedgerLine) => boolean): number =>
+  lines.reduce((sum, line) => sum + (isOf(line) ? line.highBytes : 0), 0)
+
+const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
+
+/** Share of what is used, of which the end makes no room. */
+const little = 0.1
+
+/** That images and pods have little. Null: they have much, or it is unknown. */
+export function littleText(disk: FilesystemLedger): string | null {
+  const [images, pods] = [mostOf(disk, isOfImages), mostOf(disk, isOfOwner)]
+  return images > 0 && pods > 0 && images + pods < little * disk.usedBytes
+    ? `images are at most ${bytesText(images)} of ${bytesText(disk.usedBytes)}, and pods ${bytesText(pods)}: neither pruning images nor deleting pods makes much room.`
+    : null
 }

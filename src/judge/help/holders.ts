@@ -50,9 +50,11 @@ import {
   evictedBefore,
   isOfDaemonSet,
   jobOf,
+  keepsData,
   podDeletion,
   podOf,
   podsOf,
+  runsForever,
   startsAgain,
   statsOf,
   usesKubeletFolder,
@@ -74,6 +76,8 @@ import {
   isUnmounted,
   isUnusuallyLarge,
   leastOwned,
+  littleText,
+  mostOf,
   ofLocalStorage,
   podBytesOf,
   type Reason,
@@ -82,6 +86,7 @@ import {
 } from './holder-cause.ts'
 import { cutMounts, mountsAt, withMounts } from './host-mounts.ts'
 import { reservedOf } from './reservations.ts'
+import { hasFreeAge } from './thresholds.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
 export const diskUse = 'disk use'
@@ -105,17 +110,19 @@ const checkpoints = /\/checkpoints$/
 /** The table's steps, or others where these cannot end it. */
 function stepsOf(
   { holder, place, owner, amount: { unit } }: HolderCause,
-  { host, node }: HolderSubject,
+  { host, node, pods }: HolderSubject,
 ): readonly StepActionId[] {
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
-  const own = unit === 'inodes' && holder === 'pod-volumes' ? (['ask-owner'] as const) : null
   // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
   const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
   if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
-  if (holder === 'pod-volumes' && isOfDaemonSet(owner))
-    return [...(own ?? holders[holder].steps), 'restart-pod']
-  if (own) return own
+  if (holder === 'pod-volumes' && unit !== 'inodes' && keepsData(owner, pods))
+    return ['move-to-volume']
+  if (holder === 'pod-volumes') {
+    const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
+    return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
+  }
   if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   const isOfDocker =
@@ -170,22 +177,30 @@ const measuring = (subject: Pick<HolderSubject, 'identity' | 'host'>) => ({
   id: unreadReason(subject) === 'not-asked' ? ('read-on-node' as const) : ('look-on-node' as const),
 })
 
-const unreadDisk = (inodes: false | Pick<StepAction, 'unit'>, subject: HolderSubject): Reason => ({
-  cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
-  steps: [
-    ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
-    { ...measuring(subject), ...inodes },
-  ],
-})
+function unreadDisk(
+  inodes: false | Pick<StepAction, 'unit'>,
+  { filesystem }: HolderCause,
+  subject: HolderSubject,
+): Reason {
+  const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
+  const seen = disk && littleText(disk)
+  return {
+    cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
+    steps: [
+      ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
+      { ...measuring(subject), ...inodes },
+    ],
+    ...(seen && { seen }),
+  }
+}
 
 function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
   const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
-  const isReadable = canMeasureDisks(identity)
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
-    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, subject)
+    return (inodes ? null : pooledReason(subject)) ?? unreadDisk(inodes, cause, subject)
   const alike = held.parts.filter(part => part.holder === holder && part.filesystem === filesystem)
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
@@ -202,7 +217,10 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const pods = podsOf(cause, held.parts)
   const isUnknown = cause.owners === 'unknown' && holder !== 'host-path'
   const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
-    .filter(id => (id !== 'read-on-node' || isReadable) && (id !== 'restart-pod' || !isOfMany))
+    .filter(
+      id =>
+        (id !== 'read-on-node' || canMeasureDisks(identity)) && (id !== 'restart-pod' || !isOfMany),
+    )
     .filter(id => id !== 'check-rotation' || owner === null)
     .filter(id => id !== 'upgrade-runtime' || isContainerd(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
@@ -226,7 +244,7 @@ function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
-    ...(id === 'move-to-volume' && holder === 'image-volumes' && { variant: 'declared' as const }),
+    ...(id === 'move-to-volume' && volumeVariants[holder]),
     ...(inside && { inside }),
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -289,6 +307,12 @@ export const movedToVolumes = (steps: readonly StepAction[]): StepAction[] =>
     step.id === 'set-ephemeral-storage' ? { ...step, id: 'move-to-volume' } : step,
   )
 
+const volumeVariants: Partial<Record<HolderCause['holder'], Pick<StepAction, 'variant'>>> = {
+  'image-volumes': { variant: 'declared' },
+  // A limit would end its only copy.
+  'pod-volumes': { variant: 'data' },
+}
+
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
   const nodefs = subject.ledger && diskOf(subject.ledger, 'nodefs')
@@ -328,7 +352,9 @@ function emptyClaimOf(cause: HolderCause, { pods, summary }: HolderSubject): str
 
 /** Steps that end by the kubelet's eviction of the pod. */
 const limits: ReadonlySet<StepActionId> = new Set([
-  ...(['set-ephemeral-storage', 'set-volume-limit', 'move-to-volume'] as const),
+  'set-ephemeral-storage',
+  'set-volume-limit',
+  'move-to-volume',
 ])
 
 /** Of a pod that the kubelet does not evict, whatever its limit: room is made inside, and the second holder counts. */
@@ -601,9 +627,9 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
     rotatedLogReason(cause, reason, ledger) ??
-    (cause.holder === 'images' ? filesOfImages(cause, subject) : null)
+    smallImageDisk(cause, subject) ??
+    (cause.holder === 'unread' ? null : filesOfImages(cause, subject))
   if (other) return { ...reason, ...other }
-  const beside = stepsBeside(reason, second, subject)
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
     second?.holder === 'unread' &&
@@ -628,7 +654,8 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
       ...(isTooSmall && roomyBytes === null
         ? [withSize({ id: 'larger-disk' }, subject, first)]
         : []),
-      ...beside,
+      ...stepsBeside(reason, second, subject),
+      ...(disk && cause.holder === 'images-in-use' ? packedLayerSteps(disk, subject) : []),
       ...(isMoreUnread ? [measuring(subject)] : []),
     ],
   }
@@ -646,13 +673,16 @@ function stepsBeside(
   const disk = second && subject.ledger && diskOf(subject.ledger, second.filesystem)
   const isLarge = disk && second.amount.low >= leastBeside * disk.capacityBytes
   if (!isLarge || !ofOneCommand.has(second.holder) || second.amount.unit !== 'bytes') return []
-  return cause.kind === 'holder' && cause.freedBy === 'nothing' && !cause.also
+  return cause.kind === 'holder' && cause.freedBy === 'nothing'
     ? reasonOfFirst(second, subject).steps.filter(({ id }) => steps.every(step => step.id !== id))
     : []
 }
 
 const ofOneCommand: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['journal', 'core-dumps', 'package-caches', 'log-debris'] as const),
+  'journal',
+  'core-dumps',
+  'package-caches',
+  'log-debris',
 ])
 
 /** What a finding says in place of settings of image GC that would not make room. */
@@ -672,6 +702,9 @@ const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
 
 /** The default of a managed nodegroup. */
 const smallDiskBytes = 20 * gibibyte
+
+/** Share of a disk that what writes without end has when it is evicted: eviction and other holders keep the rest. */
+const nearlyWhole = 0.75
 
 /** Whether what pods write does not fit: pods of the same job were evicted before, or jobs from outside hold a third of a small disk. */
 function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | null {
@@ -704,36 +737,40 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const first = since === null ? ' before' : ` since ${shownTime(since)}`
   const most = evicted.bytes > 0 ? `, with up to ${bytes(evicted.bytes)}` : ''
   const larger = { id: 'larger-disk', variant: 'needed' } as const
-  // What runs forever grows into any disk.
-  const ends = podOf(subject.pods, owner)?.spec?.restartPolicy !== 'Always'
+  // What fills nearly all of a disk each time fills a larger one, and a claim.
+  const fills = evicted.bytes >= nearlyWhole * disk.capacityBytes
+  const limit = { id: 'set-ephemeral-storage', owner } as const
   return {
-    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}.`,
+    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}${fills ? `, most of the disk` : ''}.`,
     // A limit below what it needs ends each try.
     steps:
       by === 'owner'
         ? [
             { id: 'move-to-volume', owner, variant: 'needed', ...(inside && { inside }) },
-            ...(ends ? [larger] : []),
+            // What runs forever grows into any disk.
+            ...(runsForever(podOf(subject.pods, owner)) ? [] : [larger]),
           ]
-        : [...(deletion ? [deletion] : []), larger, { id: 'set-ephemeral-storage', ...need }],
+        : [
+            ...(deletion ? [deletion] : []),
+            ...(fills ? [limit] : [larger, { id: 'set-ephemeral-storage' as const, ...need }]),
+          ],
   }
 }
 
 /** What the kubelet counts of a pod: its layers, logs and emptyDirs. A limit of one of them alone ends the pod at once. */
 function storageOfPod(owner: HolderOwner, { parts, owners }: Pick<NodeLedger, 'parts' | 'owners'>) {
-  const ofSame = parts.flatMap(({ holder, lowBytes, owner: other }) =>
-    ofLocalStorage.has(holder) &&
-    other &&
-    'pod' in other &&
-    'pod' in owner &&
-    other.pod === owner.pod &&
-    other.namespace === owner.namespace
-      ? lowBytes
-      : [],
+  const ofSame = parts.filter(
+    ({ holder, owner: other }) =>
+      ofLocalStorage.has(holder) &&
+      other &&
+      'pod' in other &&
+      'pod' in owner &&
+      other.pod === owner.pod &&
+      other.namespace === owner.namespace,
   )
   const use = useOfOwner(owner, { owners })
   return Math.max(
-    ofSame.reduce((sum, one) => sum + one, 0),
+    ofSame.reduce((sum, { lowBytes }) => sum + lowBytes, 0),
     use ? use.bytes / use.pods : 0,
   )
 }
@@ -766,38 +803,92 @@ function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   }
 }
 
+/** Holders of images' disk that a larger one ends. */
+const ofImageDisk: ReadonlySet<HolderCause['holder']> = new Set([
+  ...(['images-in-use', 'image-content', 'unread'] as const),
+])
+
+/** Images on a disk of their own, while another of the node has much more room. Null: any other disk. */
+function smallImageDisk({ holder, filesystem, amount }: HolderCause, subject: DiskSubject) {
+  const { ledger, host } = subject
+  const [disk, nodefs] = [
+    ledger?.isShared === false && diskOf(ledger, 'imagefs'),
+    ledger && diskOf(ledger, 'nodefs'),
+  ]
+  if (!disk || !nodefs || filesystem !== 'imagefs' || amount.unit !== 'bytes') return null
+  const freeBytes = nodefs.capacityBytes - nodefs.usedBytes
+  const isRoomy = nodefs.usedBytes <= roomy * nodefs.capacityBytes
+  if (!ofImageDisk.has(holder) || !isRoomy || freeBytes < 2 * disk.capacityBytes) return null
+  const { device, mount: place } = host?.filesystems?.find(({ role }) => role === 'imagefs') ?? {}
+  const name = device === undefined ? '' : `, ${shorten(`${device} at ${place}`, nameLength)},`
+  return {
+    cause: deviceCause('too-small'),
+    steps: [
+      {
+        ...{ id: 'move-kubelet-root' as const, variant: 'image' as const, bytes: freeBytes },
+        ...(place !== undefined && { place }),
+      },
+      ...packedLayerSteps(disk, subject),
+    ],
+    seen: `images have a disk of their own${name} with ${bytes(disk.capacityBytes)} in all; the node's other disk has ${bytes(freeBytes)} free.`,
+  }
+}
+
+/** Share of a disk from which on packed layers are worth a setting. */
+const leastPacked = 0.2
+
+function packedLayerSteps(
+  { lines, capacityBytes }: FilesystemLedger,
+  { host }: DiskSubject,
+): StepAction[] {
+  const packed = lines.find(({ holder }) => holder === 'image-content')?.lowBytes ?? 0
+  return host?.containerd?.discardUnpackedLayers === false && packed >= leastPacked * capacityBytes
+    ? [{ id: 'set-discard-unpacked' }]
+    : []
+}
+
 /**
- * Images hold most files of the disk, or may hold those that were not counted: unused images go first. Of images in use, fewer or a disk with
- * more inodes. Null: another disk.
+ * Images hold most files of the disk, or may hold those that were not counted: unused images go first, and then by age. Of images in use, fewer or
+ * a disk with more inodes. Null: another disk.
  */
 export function filesOfImages(
   { holder, filesystem, amount: { unit } }: HolderCause,
   subject: DiskSubject,
-): Pick<Reason, 'steps' | 'seen'> | null {
+): Pick<Reason, 'steps' | 'seen' | 'fix'> | null {
   const { ledger, node } = subject
   const disk = ledger && diskOf(ledger, filesystem)
-  const mostBytes = disk?.lines
-    .filter(line => line.holder === 'images' || line.holder === 'images-unused')
-    .reduce((sum, { highBytes }) => sum + highBytes, 0)
-  const canHold = holder === 'unread' && disk && (mostBytes ?? 0) >= disk.usedBytes / 2
-  if (unit !== 'inodes' || !(holder === 'images' || canHold)) return null
+  const canHold =
+    holder === 'unread' &&
+    disk &&
+    2 * mostOf(disk, one => one.holder === 'images' || one.holder === 'images-unused') >=
+      disk.usedBytes
+  if (unit !== 'inodes' || !(canHold || holder === 'images' || holder === 'images-unused'))
+    return null
   const unused = subject.unusedImages?.() ?? null
   const names = (node?.status?.images ?? []).flatMap(image => repositoryOf(image.names?.[0] ?? ''))
   const [[largest, alike] = ['', []], [, next] = ['', []]] = [
     ...Map.groupBy(names, name => name),
   ].toSorted(([, a], [, b]) => b.length - a.length)
-  const look = { id: 'look-on-node', unit } as const
-  const isUsed = areAllUsed(ledger?.parts ?? [])
+  if (areAllUsed(ledger?.parts ?? []))
+    return {
+      steps: [{ id: 'larger-disk', unit }],
+      seen: 'pods use every image that is known here: image GC frees none of these files.',
+    }
+  // Image GC starts by bytes, not by inodes: only its age deletes images earlier.
+  const isFree = !canHold && hasFreeAge(subject)
+  const lasting: StepAction = isFree ? { id: 'set-fields' } : { id: 'larger-disk', unit }
+  const reason = {
+    steps: [
+      { id: 'prune-images' as const },
+      canHold ? { id: 'look-on-node' as const, unit } : lasting,
+    ],
+    ...(isFree && { fix: { config: { imageMaximumGCAge: '168h0m0s' } } }),
+  }
+  if (unused !== null) return { ...reason, seen: `N${unused.slice(1)}.` }
+  if (alike.length <= Math.max(1, next.length)) return reason
   return {
-    steps: isUsed ? [{ id: 'larger-disk', unit }] : [{ id: 'prune-images' }, look],
-    ...(isUsed
-      ? { seen: 'pods use every image that is known here: image GC frees none of these files.' }
-      : (unused !== null || alike.length > Math.max(1, next.length)) && {
-          seen:
-            unused === null
-              ? `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`
-              : `N${unused.slice(1)}.`,
-        }),
+    ...reason,
+    seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
   }
 }
 
@@ -825,16 +916,7 @@ export function heldDisks(given: NodeSubject): HeldDisks {
         diskReason(subject, `${disk.filesystem}.available`) ??
         (largest && reasonOf(holderCause(largest, disk, ledger), subject))
       return reason
-        ? [
-            [
-              disk.filesystem,
-              {
-                cause: reason.cause,
-                steps: stepsWithoutCommands(reason.steps),
-                ...(reason.seen !== undefined && { seen: reason.seen }),
-              },
-            ],
-          ]
+        ? [[disk.filesystem, { ...reason, steps: stepsWithoutCommands(reason.steps) }]]
         : []
     }),
   )
@@ -994,25 +1076,9 @@ function withSize(
   return largerVolume(identity, volumeToWrite(disk, ledger, identity.amiFamily, low, mount))
 }
 
-interface DiskSubject
-  extends Partial<
-    Pick<
-      NodeSubject,
-      | 'at'
-      | 'pods'
-      | 'imageGC'
-      | 'configuration'
-      | 'host'
-      | 'node'
-      | 'summary'
-      | 'filesystems'
-      | 'localVolumes'
-      | 'eviction'
-      | 'unusedImages'
-    >
-  > {
+interface DiskSubject extends Partial<Omit<NodeSubject, 'ledger' | 'identity'>> {
   ledger: NodeLedger | null
-  identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group'>>
+  identity: InspectIdentity & Partial<Pick<NodeIdentity, 'group' | 'kubeletVersion'>>
 }
 
 export type HolderSubject = Omit<DiskSubject, 'ledger'> & {

@@ -30,7 +30,7 @@ const isReadByAgent = (place: string, { spec }: KubernetesPod, volume: string | 
       isLogAgent(image) || !volumeMounts?.some(({ name }) => name === volume),
   )
 
-type Mounting = Partial<Pick<NodeSubject, 'pods' | 'summary' | 'filesystems' | 'localVolumes'>>
+type Mounting = Partial<Omit<NodeSubject, 'identity' | 'ledger'>>
 
 interface Mount {
   place: string

@@ -124,19 +124,17 @@ export function passedPressureFailing(
       ...local
         .slice(0, 1)
         .map(({ claim }) => `Its claim ${shorten(claim, nameLength)} is a folder of this node.`),
-      ...(data
-        ? [
-            `${shortPodName({ namespace: data.owner.namespace, name: data.owner.pod })} now has its data in an emptyDir (${shorten(data.volumes.join(', '), 100)}): each eviction deletes it.`,
-          ]
-        : []),
-      ...(user === null ? [] : [`By its message ${user}.`]),
+      data &&
+        `${shortPodName({ namespace: data.owner.namespace, name: data.owner.pod })} now has its data in an emptyDir (${shorten(data.volumes.join(', '), 100)}): each eviction deletes it.`,
+      user !== null && `By its message ${user}.`,
       `What ${isWriter ? 'else ' : ''}held the disk was not measured.`,
-      ...(threshold === null ? [] : [`The kubelet named ${threshold}.`]),
-      ...(disk === undefined ? [] : [`The disk has ${resourceText(disk)}.`]),
-      ...(isWriter || unlimited.length === 0 || data
-        ? []
-        : [`Pods with an emptyDir without sizeLimit: ${shorten(unlimited.join(', '), 150)}.`]),
-    ].join(' '),
+      threshold !== null && `The kubelet named ${threshold}.`,
+      disk !== undefined && `The disk has ${resourceText(disk)}.`,
+      !(isWriter || unlimited.length === 0 || data) &&
+        `Pods with an emptyDir without sizeLimit: ${shorten(unlimited.join(', '), 150)}.`,
+    ]
+      .filter(Boolean)
+      .join(' '),
     evidence: evicted
       .slice(-3)
       .map(one => line('event', shorten(`pod ${one.namespace}/${one.name}`, 300), one.message)),

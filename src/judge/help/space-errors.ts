@@ -55,7 +55,7 @@ export const volumeOf = ({ spec }: KubernetesPod, name: string | undefined) =>
 /** How a volume in memory gets larger. Null: another volume, or one that ends at the node's memory. Upstream: pkg/volume/emptydir/empty_dir.go calculateEmptyDirMemorySize */
 export function memoryVolumeStep({ spec }: KubernetesPod, { emptyDir }: VolumeSource) {
   if (emptyDir?.medium !== 'Memory') return null
-  if (emptyDir.sizeLimit !== undefined) return 'raise-volume-limit'
+  if (emptyDir.sizeLimit !== undefined) return 'raise-memory-volume'
   // Without a sizeLimit it ends at the pod's limits of memory.
   const isLimited = spec?.containers?.every(({ resources }) => resources?.limits?.memory) === true
   return isLimited ? 'set-memory' : null

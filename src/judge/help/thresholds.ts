@@ -386,10 +386,13 @@ export const whyNoRound = (subject: Satisfied<'imageGC'>) =>
 /** Whether the kubelet can delete images by age, and does not. */
 export const hasFreeAge = ({
   configuration,
-  identity: { kubeletVersion },
-}: Pick<NodeSubject, 'configuration' | 'identity'>): boolean =>
-  (configuration?.imageMaximumGCAge ?? '0s') === '0s' &&
-  isGateOn('ImageMaximumGCAge', configuration?.featureGates ?? null, featuresOf(kubeletVersion))
+  identity: { kubeletVersion = null },
+}: Partial<Pick<NodeSubject, 'configuration'>> & {
+  identity: Partial<Pick<NodeSubject['identity'], 'kubeletVersion'>>
+}): boolean =>
+  configuration != null &&
+  (configuration.imageMaximumGCAge ?? '0s') === '0s' &&
+  isGateOn('ImageMaximumGCAge', configuration.featureGates ?? null, featuresOf(kubeletVersion))
 
 /** Percentages that are above what most disks have in use, the lowest first. */
 const soundThresholds = [

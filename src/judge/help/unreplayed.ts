@@ -8,7 +8,6 @@ import {
   allEvictions,
   conditionOfResource,
   diskEvictions,
-  type Eviction,
   evictionReason,
   placeOf,
 } from '#judge/events/evictions.ts'
@@ -120,19 +119,13 @@ function scarcestDisk(subject: NodeSubject) {
 }
 
 /** A disk for which pods were evicted within a day, or that is nearly full, without pressure now. */
-export interface UnreplayedDisk {
-  reason: Reason
-  /** `nodefs has 2.7 GiB (13.6 %) free now.` Null: not measured. */
-  free: string | null
-  diskBytes: number | null
-  evicted: Eviction[]
-}
+export type UnreplayedDisk = NonNullable<ReturnType<typeof unreplayedDisk>>
 
 /** Free share below which a disk is nearly full, whatever thresholds the kubelet has. */
 const leastFree = 0.1
 
 /** Null: it reports pressure, or its disk is in order. */
-export function unreplayedDisk(subject: NodeSubject): UnreplayedDisk | null {
+export function unreplayedDisk(subject: NodeSubject) {
   const { name, disk, reason } = scarcestDisk(subject)
   const evicted = diskEvictions(subject.pods ?? [], subject.at, dayMs)
   const isOrdinary = evicted.length === 0 && freeShare(disk) >= leastFree
@@ -141,6 +134,7 @@ export function unreplayedDisk(subject: NodeSubject): UnreplayedDisk | null {
   const share = percent(100 * freeShare(disk))
   return {
     ...{ reason, diskBytes, evicted },
+    /** `nodefs has 2.7 GiB (13.6 %) free now.` Null: not measured. */
     free:
       availableBytes === null ? null : `${name} has ${bytes(availableBytes)} (${share}) free now.`,
   }

@@ -189,6 +189,12 @@ export function parseWorkload(workload: string) {
   return { kind, name: name.join(' ') }
 }
 
+/** Whether an operator runs the workload. The operator may make it from another object, and revert a change of it. @param workload likewise */
+export const isOfCustomKind = (workload: string): boolean =>
+  !/^(?:CronJob|DaemonSet|Deployment|Job|Pod|ReplicaSet|ReplicationController|StatefulSet) /.test(
+    workload,
+  )
+
 /** `Deployment shop/web`. @param workload likewise */
 export function placedWorkload(namespace: string, workload: string) {
   const { kind, name } = parseWorkload(workload)

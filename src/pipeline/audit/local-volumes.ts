@@ -26,6 +26,7 @@ export function openLocalVolumes(keep: Keep) {
       if (resource !== 'persistentvolumes') return
       const volumes = byCluster.get(cluster) ?? noVolumes()
       byCluster.set(cluster, volumes)
+      const { ofClaims, places } = volumes
       for (const { spec, status } of items as PersistentVolume[]) {
         const folder = withoutEndSlashes((spec?.local ?? spec?.hostPath)?.path ?? '')
         const { namespace = '', name = '' } = spec?.claimRef ?? {}
@@ -36,10 +37,9 @@ export function openLocalVolumes(keep: Keep) {
           !isOfRuntime(folder)
         const isNamed = isDnsName(namespace) && isDnsName(name)
         if (!isOwn || !isNamed || (status?.phase ?? 'Bound') !== 'Bound') continue
-        volumes.ofClaims.set(`${namespace}/${name}`, folder)
-        for (const around of foldersAround(folder))
-          if (!volumes.places.has(around)) volumes.places.set(around, false)
-        volumes.places.set(folder, true)
+        ofClaims.set(`${namespace}/${name}`, folder)
+        for (const around of foldersAround(folder)) places.set(around, places.get(around) ?? false)
+        places.set(folder, true)
       }
     },
     /** The node with those of its cluster, if they were read. */

@@ -165,7 +165,8 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
         }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    if (cause.kind === 'world' && cause.event === 'claim-full') return []
+    if (cause.kind === 'world' && (cause.event === 'claim-full' || cause.event === 'image-missing'))
+      return []
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
@@ -462,7 +463,8 @@ function statementOf(cause: FoundCause, language: Language): string | null {
   if (seen === undefined) return stated
   const text = language.line(seen, limits.seen)
   if (stated === null || cause.cause.kind === 'world' || isOfFiles(cause)) return text
-  return cause.cause.kind === 'unread'
+  // What is seen of a disk is a symptom: that its holder is unknown comes first.
+  return cause.cause.kind === 'unread' && cause.cause.source === 'node'
     ? `${language.words.steps.labelledBy(text.replace(/\.$/, ''), stated)}.`
     : language.words.said(stated, text)
 }
@@ -499,7 +501,12 @@ export function whereText(
   const place = placeText({ findings: own }, ofRule, language)
   const named = first === null || ofRule < 2 ? place : words.causes.first(place, first)
   if (ofRule === count) return named
-  return words.clauses([named, words.causes.sameOn(sharedKind(cause), count - ofRule)])
+  const [worst] = findings
+  const isMilder =
+    cause.kind === 'holder' &&
+    findings.every(one => one.rule === worst!.rule || one.severity !== worst!.severity)
+  const shared = isMilder ? 'milder' : sharedKind(cause)
+  return words.clauses([named, words.causes.sameOn(shared, count - ofRule)])
 }
 
 function sharedKind(cause: Cause) {
@@ -666,7 +673,8 @@ function heldText(
     )
   const isOfMemory = cause?.kind === 'world' && cause.event === 'memory-outside-pods'
   const [first] = own.filter(one => one.cause.kind === cause?.kind)
-  return found && first && (cause?.kind === 'holder' || isOfMemory)
+  const isTooSmall = cause?.kind === 'device' && cause.what === 'too-small'
+  return found && first && (cause?.kind === 'holder' || isOfMemory || isTooSmall)
     ? (statementOf({ ...found, cause: first.cause, findings: own }, language)?.replace(/\.$/, '') ??
         null)
     : null

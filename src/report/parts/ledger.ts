@@ -26,7 +26,7 @@ import {
   sizeAdvice,
 } from './consumers.ts'
 import { worstFirst } from './findings.ts'
-import { isVague, usersText } from './steps.ts'
+import { boundsText, isVague, usersText } from './steps.ts'
 
 const nameLimit = 80
 const reasonLimit = 300
@@ -149,7 +149,7 @@ export function fillTexts(
   const holder = words.ledger.holders[largest.holder]
   const unread = disk?.lines.find(line => line.holder === 'unread')
   const isUnsure = unread !== undefined && unread !== largest && unread.highBytes > largest.lowBytes
-  const amount = amountText(largest, language)
+  const amount = boundsText(largest, language)
   if (!isUnsure) return [words.ledger.largest(holder, amount), ...most]
   // Two bounds would add up to more than is used.
   const [used, low, high] = [
@@ -157,6 +157,15 @@ export function fillTexts(
     language.bytes(largest.lowBytes),
     language.bytes(largest.highBytes),
   ]
+  // Of bounds this far apart, nothing is known but what was not measured.
+  if ([largest, unread].every(({ lowBytes, highBytes }) => isVague(lowBytes, highBytes)))
+    return [
+      words.steps.labelledBy(
+        words.ledger.largest(words.ledger.holders.unread, used),
+        words.ledger.largest(holder, words.ledger.upTo(high)),
+      ),
+      ...most,
+    ]
   const range = low === high ? amount : words.ledger.between(low, high)
   const rest = unread.lowBytes === unread.highBytes ? language.bytes(unread.highBytes) : null
   return [words.ledger.largestOf(holder, range, used, rest), ...most]
@@ -240,7 +249,7 @@ function briefLines(node: AuditedNode, ledger: DiskLedger, language: Language): 
     return words.ledger.brief(
       titleOf(disk, ledger, language),
       rows.map(line =>
-        words.ledger.briefRow(amountText(line, language), words.ledger.holders[line.holder]),
+        words.ledger.briefRow(boundsText(line, language), words.ledger.holders[line.holder]),
       ),
     )
   })
@@ -286,7 +295,7 @@ function imageTexts({ images = [] }: DiskLedger, language: Language) {
   const { words, line } = language
   const name = (text: string) => line(text, nameLimit)
   return images.map(({ reference, workloads, isInUse, lastUsers = [], ...size }) => {
-    const [amount, image] = [amountText(size, language), line(reference, imageLimit)]
+    const [amount, image] = [boundsText(size, language), line(reference, imageLimit)]
     return isInUse === false
       ? words.ledger.unusedImage(amount, image, usersText(lastUsers, name))
       : words.ledger.usedImage(amount, image, usersText(workloads, name))
@@ -482,20 +491,10 @@ function titleOf(
 
 const rowOf = (line: LedgerLine, language: Language) => ({
   label: language.words.ledger.holders[line.holder],
-  bytes: amountText(line, language),
+  bytes: boundsText(line, language),
   inodes: line.inodes === null ? '' : language.count(line.inodes),
   source: language.words.ledger.sources[line.source],
 })
-
-/** `12 GiB` if measured, else the bounds: `up to 12 GiB`, `5 GiB to 12 GiB`. */
-export function amountText(
-  { lowBytes, highBytes }: Pick<LedgerLine, 'lowBytes' | 'highBytes'>,
-  { words, bytes }: Language,
-) {
-  const [low, high] = [bytes(lowBytes), bytes(highBytes)]
-  if (low === high) return high
-  return isVague(lowBytes, highBytes) ? words.ledger.upTo(high) : words.ledger.between(low, high)
-}
 
 /** Of one node without a report, by no step but the kubelet's own: the two largest sums. */
 const freeTexts = (

@@ -23,6 +23,7 @@ import {
   segmentKinds,
 } from './gauge.ts'
 import { layOutLadder } from './ladder.ts'
+import { boundsText } from './steps.ts'
 
 const barHeights = { disk: 24, memory: 14, inodes: 10 }
 const spaceForPointer = 9
@@ -445,21 +446,23 @@ function labelOf(kind: SegmentKind, own: readonly LedgerLine[], { ledger }: Lang
   const sumOf = (one: DiskHolder) =>
     own.reduce((sum, { holder, bytes }) => sum + (holder === one ? bytes : 0), 0)
   const only = own.find(({ holder }) => all > 0 && sumOf(holder) >= leastNamed * all)?.holder
-  return only !== undefined && only !== 'unread' && unnamed.has(kind)
+  // A disk of images alone has nothing of the host.
+  return only !== undefined && only !== 'unread' && (unnamed.has(kind) || only === 'image-content')
     ? ledger.holders[only]
     : ledger.kinds[kind]
 }
 
 /** Label and amount of each kind, in the order of the bar. */
-export const segmentLegend = (ledger: FilesystemLedger, { words, bytes: shown }: Language) =>
-  kindsOf(ledger, words)
+export const segmentLegend = (ledger: FilesystemLedger, language: Language) =>
+  kindsOf(ledger, language.words)
     // What is too small to see needs no colour.
     .filter(({ highBytes }) => highBytes >= leastPart * ledger.usedBytes)
-    .map(({ kind, label, lowBytes, bytes, highBytes }) => {
-      const [low, high] = [shown(lowBytes), shown(highBytes)]
-      const amount = low === high ? shown(bytes) : words.ledger.between(low, high)
-      return { kind, label, amount, isUnknown: kind === 'unknown' }
-    })
+    .map(({ kind, label, ...sum }) => ({
+      kind,
+      label,
+      amount: boundsText(sum, language),
+      isUnknown: kind === 'unknown',
+    }))
 
 /** Names of kinds, for bars without amounts. */
 export const kindLegend = (kinds: readonly SegmentKind[], { words }: Language) =>

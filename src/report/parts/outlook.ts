@@ -21,9 +21,9 @@ import {
   seenTime,
 } from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
-import { amountText, fillTexts } from './ledger.ts'
+import { fillTexts } from './ledger.ts'
 import { nameLimit } from './node.ts'
-import { causeText } from './steps.ts'
+import { boundsText, causeText } from './steps.ts'
 
 const shownNodes = 8
 const soonMs = weekMs
@@ -277,7 +277,7 @@ function firstEvicted(
   const { picture, next: words } = language.words
   // Of inodes, the ledger's bytes say nothing.
   const isOfBytes = disk !== null || next === null
-  const amount = unused === undefined || !isOfBytes ? null : amountText(unused, language)
+  const amount = unused === undefined || !isOfBytes ? null : boundsText(unused, language)
   const isEnough =
     amount !== null &&
     unused !== undefined &&

@@ -13,8 +13,8 @@ import {
   type StepSite,
 } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
-import { placedWorkload } from '#model/input/record.ts'
-import type { HolderOwner } from '#model/prediction.ts'
+import { isOfCustomKind, parseWorkload, placedWorkload } from '#model/input/record.ts'
+import type { HolderOwner, LedgerLine } from '#model/prediction.ts'
 import type { Language } from '#report/languages/language.ts'
 import { costText } from './garbage-words.ts'
 import { firstAdvice } from './rule-words.ts'
@@ -58,6 +58,16 @@ const leastLow = 0.05
 
 export const isVague = (low: number, high: number): boolean => low < leastLow * high
 
+/** `12 GiB` if measured, else the bounds: `up to 12 GiB`, `5 GiB to 12 GiB`. */
+export function boundsText(
+  { lowBytes, highBytes }: Pick<LedgerLine, 'lowBytes' | 'highBytes'>,
+  { words, bytes }: Language,
+) {
+  const [low, high] = [bytes(lowBytes), bytes(highBytes)]
+  if (low === high) return high
+  return isVague(lowBytes, highBytes) ? words.ledger.upTo(high) : words.ledger.between(low, high)
+}
+
 function amountText({ unit, low, high }: Amount, { words, bytes, count }: Language): string {
   const { steps, ledger } = words
   const shown = (value: number) => (unit === 'bytes' ? bytes(value) : steps.inodes(count(value)))
@@ -78,9 +88,13 @@ function placeText(
   if (owner?.kind === 'pod' && owner.volume !== null && ofKubelet.has(holder))
     return [language.words.steps.volume(language.line(owner.volume, limits.name))]
   if (place === null) return []
-  const shown = language.line(place, limits.place)
+  const shown = shownPlace(place, language)
   return [holder === 'other-namespaces' ? language.words.steps.namespace(shown) : shown]
 }
+
+/** Ids of containers are known by their first letters. */
+const shownPlace = (place: string, { line }: Language) =>
+  line(place.replace(/\/([0-9a-f]{12})[0-9a-f]{52}(?=\/|$)/g, '/$1…'), limits.place)
 
 /** `claim shop/data`. */
 const claimsText = (claims: string[], { words, line }: Language) =>
@@ -174,7 +188,10 @@ export function causeText(cause: Cause, language: Language): string | null {
 }
 
 const endings: ReadonlySet<StepAction['id']> = new Set([
-  ...(['delete-pod', 'end-pod', 'prune-dead-containers', 'restart-pod'] as const),
+  'delete-pod',
+  'end-pod',
+  'prune-dead-containers',
+  'restart-pod',
 ])
 
 /** `Pod shop/a, shop/b`, or `the pods of Deployment shop/a on these nodes`: not the whole workload. Null: another step, or no owner. */
@@ -282,11 +299,7 @@ function actionText(
     one => one.source && language.line(one.source, limits.name),
     language,
   )
-  const places = namesOf(
-    action,
-    one => one.place && language.line(one.place, limits.place),
-    language,
-  )
+  const places = namesOf(action, one => one.place && shownPlace(one.place, language), language)
   const named = folders ? list([...folders.slice(0, 1), steps.others]) : places
   const files = id === 'look-on-node' || id === 'larger-disk' ? action.unit : undefined
   const more =
@@ -307,7 +320,12 @@ function actionText(
     bytes === undefined ? null : neededText(bytes, most?.bytes, language),
     more === undefined || more === '' ? null : language.line(more, limits.advice),
   )
-  if (ofTemplate.has(id) && isOfJob(action.owner)) return steps.ofJob(text)
+  const workload = action.owner && 'workload' in action.owner ? action.owner.workload : null
+  if (ofTemplate.has(id) && workload !== null) {
+    const { kind } = parseWorkload(workload)
+    if (kind === 'Job') return steps.ofJob(text)
+    if (isOfCustomKind(workload)) return steps.ofOperator(text, language.line(kind, limits.name))
+  }
   if (mounts) {
     const named = hasMoreMounts ? [...mounts, '…'] : mounts
     return steps.writtenBy(text, language.line(list(named), limits.places))
@@ -317,11 +335,11 @@ function actionText(
 
 /** Steps that change the pod template. */
 const ofTemplate: ReadonlySet<StepAction['id']> = new Set([
-  ...(['move-to-volume', 'set-ephemeral-storage', 'set-memory', 'set-volume-limit'] as const),
+  'move-to-volume',
+  'set-ephemeral-storage',
+  'set-memory',
+  'set-volume-limit',
 ])
-
-const isOfJob = (owner: HolderOwner | undefined) =>
-  owner !== undefined && 'workload' in owner && owner.workload?.startsWith('Job ') === true
 
 /** It gives room on the node at once. Other steps change what comes later. */
 const isImmediate = ({ kind, action: { id, rollsOut, variant } }: Step, index: number) =>

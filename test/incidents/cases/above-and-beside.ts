@@ -96,4 +96,54 @@ export const aboveIncidents: Incident[] = [
     ],
     never: [/du -h/, /logrotate/, imageGc, largerDisk],
   },
+  {
+    name: 'image-that-never-fits',
+    thread: 'https://github.com/containerd/containerd/issues/4249',
+    found:
+      'An image of 12 GB needs 24 GB while it is unpacked, on a disk of 20 GB: "no space left on device" at each attempt. What was written is deleted again, so the disk looks half empty.',
+    world: nodeOf({
+      ...{ mode: 'proxy', disk: { gib: 20, usedGib: 8.3 } },
+      workloads: [
+        ...users(2),
+        {
+          ...{ namespace: 'ml', owner: 'Deployment notebook', waiting: 'ImagePullBackOff' },
+          image: 'docker.io/ml/miniconda:2026.11',
+          message:
+            'Back-off pulling image "docker.io/ml/miniconda:2026.11": ErrImagePull: failed to extract layer sha256:7a04: write /var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots/116/fs/a: no space left on device',
+        },
+      ],
+      held: { images: images(2, 0.4, 1.2) },
+    }),
+    cause: [{ kind: 'world' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [/ml\/miniconda:2026\.11/, /11\.7\s+GiB\s+are\s+free\s+now/, /larger\s+disk/],
+    never: [/if images\s+hold it/, /fewer pods/, imageGc],
+  },
+  {
+    name: 'images-on-a-small-disk-beside-a-large-one',
+    thread: 'https://github.com/kubernetes/kubernetes/issues/23168',
+    found:
+      'The images lie on an LVM volume of 3.9 GB of the instance store, which is full; the root disk of 32 GB has 10 % in use.',
+    world: nodeOf({
+      ...{ disk: { gib: 32, usedGib: 3 }, diskPressure: true, family: 'Ubuntu' },
+      imageDisk: {
+        ...{ gib: 3.9, usedGib: 3.7 },
+        ...{ device: '/dev/mapper/vg--ephemeral-ephemeral', mount: '/var/lib/containerd' },
+      },
+      workloads: users(3),
+      containerd: { discardUnpackedLayers: false },
+      held: { images: images(3, 0.3, 0.84), content: 0.96 },
+    }),
+    cause: [{ kind: 'device', what: 'too-small' }],
+    owner: 'platform',
+    steps: ['resize'],
+    words: [
+      /vg--ephemeral-ephemeral\s+at\s+\/var\/lib\/containerd/,
+      /29\.0\s+GiB\s+free/,
+      /discard_unpacked_layers/,
+      /packed\s+image\s+layers\s+983\.0\s+MiB/,
+    ],
+    never: [/fewer\s+pods/, imageGc],
+  },
 ]

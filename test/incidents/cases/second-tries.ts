@@ -362,8 +362,9 @@ export const secondTryIncidents: readonly Incident[] = [
       /No\s+pod\s+uses\s+26\s+of\s+the\s+27\s+images/,
       /acme\/frontend/,
       /crictl rmi --prune/,
+      /set\s+imageMaximumGCAge/,
     ],
-    never: [/imageGCHighThresholdPercent/],
+    never: [/imageGCHighThresholdPercent/, /look\s+which\s+folders/],
   },
   {
     name: 'files-of-images-in-use',

@@ -37,6 +37,15 @@ it.each([
   expect(alsoOf({ 'pod-volumes': all }, parts)).toEqual(also)
 })
 
+it.each([
+  ['one owner', [30], 'writable-layers'],
+  ['three owners', [10, 10, 10], 'images-in-use'],
+] as const)('needs room that %s alone can make before images that pods need', (_, sizes, first) => {
+  const parts = sizes.map((gib, index) => part('writable-layers', `Job load-${index}`, gib))
+  const { ledger } = exampleSubject({ held: { 'images-in-use': 55, 'writable-layers': 30 } })
+  expect(heldBySignal({ ...ledger!, parts }, 'nodefs.available')[0]?.holder).toBe(first)
+})
+
 it('does not name one owner twice', () => {
   const own = part('pod-volumes', 'Job load', 20)
   expect(alsoOf({ 'pod-volumes': 40 }, [own, own])).toBeUndefined()

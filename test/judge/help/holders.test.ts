@@ -69,6 +69,14 @@ describe('the step of a second holder', () => {
     expect(ids).toEqual(['delete-place', 'check-rotation', 'vacuum-journal'])
   })
 
+  it.each([
+    ['journal', 'vacuum-journal'],
+    ['host-logs', 'delete-place'],
+  ] as const)('comes after it, if one command ends it: %s', (second, last) => {
+    const ids = actionsFor({ 'leftover-snapshots': 40, [second]: 20 }).map(({ id }) => id)
+    expect(ids.includes(last)).toBe(second === 'journal')
+  })
+
   it('has the bytes of its own owner', () => {
     const parts = [part('writable-layers', 'api', 22), part('writable-layers', 'web', 18)]
     const found = actionsFor({ 'writable-layers': 40, system: 30 }, parts)
@@ -345,6 +353,8 @@ it.each([
   const vague = { ...cause, amount: { unit: 'bytes' as const, low: 1, high: 3 } }
   const larger = { cause: vague, steps: [{ id: 'larger-disk' as const }] }
   expect(withMeasurementFirst(larger, { ...subject, host }).steps[0]?.id).toBe(id)
+  const freeing = { cause: vague, steps: [{ id: 'prune-images' as const }] }
+  expect(withMeasurementFirst(freeing, { ...subject, host })).toBe(freeing)
 })
 
 it.each([
@@ -555,9 +565,10 @@ it.each([
   // It is empty, and too small for the layer.
   ['/var/lib/app', 9.8, undefined],
   ['/var/lib/app', 70, undefined],
+  ['/var/lib/app', 500, undefined, 1],
 ])(
   'names the mount path of an empty claim that takes the layer: %s, %d GiB',
-  (mountPath, gib, place) => {
+  (mountPath, gib, place, usedGib = 0) => {
     const { owner, ...layer } = part('writable-layers', 'api', 60)
     const subject = exampleSubject({ held: { 'writable-layers': 60 } })
     const pods = [
@@ -567,13 +578,53 @@ it.each([
       },
     ]
     const pvcRef = { namespace: 'shop', name: 'data' }
-    const volume = [{ name: 'data', pvcRef, usedBytes: 0, capacityBytes: gib * gibibyte }]
+    const sizes = { usedBytes: usedGib * gibibyte, capacityBytes: gib * gibibyte }
+    const volume = [{ name: 'data', pvcRef, ...sizes }]
     const summary = { pods: [{ podRef: { namespace: 'shop', name: 'api-1' }, volume }] }
     const ledger = { ...subject.ledger!, parts: [{ ...layer, owner }] }
     const steps = diskReason({ ...subject, ledger, pods, summary }, 'nodefs.available')?.steps
     expect(steps?.find(({ id }) => id === 'move-to-volume')?.place).toBe(place)
   },
 )
+
+it.each([
+  ['half of it', '/var/log/app/app.log', 30, 2, 'empty-log'],
+  ['less', '/var/log/app/app.log', 29, 2, 'clean-with-owner'],
+  ['a buffer of what is not sent', '/var/log/app/buffer.db', 30, 2, 'clean-with-owner'],
+  ['that nothing writes now', '/var/log/app/app.log', 30, 90, 'clean-with-owner'],
+])('rotates a log that a pod writes through a hostPath: %s', (_, path, gib, minutes, first) => {
+  const { owner } = part('host-path', 'api', 60)
+  const amount = { unit: 'bytes' as const, low: 60 * gibibyte, high: 60 * gibibyte }
+  const cause: HolderCause = {
+    ...{ kind: 'holder', holder: 'host-path', filesystem: 'nodefs', freedBy: 'nothing' },
+    ...{ amount, owner, place: '/var/log/app' },
+  }
+  const at = '2026-11-21T06:00:00Z'
+  const modifiedAt = new Date(Date.parse(at) - minutes * 60_000).toISOString()
+  const host = { logs: { biggest: [{ path, bytes: gib * gibibyte, modifiedAt }] } }
+  expect(reasonOf(cause, { ...exampleSubject({}), host, at }).steps[0]?.id).toBe(first)
+})
+
+it.each([
+  [10, false],
+  [11, true],
+])('images lie in other parts of a pool if the runtime counts %d GiB of 5', (gib, isElsewhere) => {
+  const of = (capacity: number) => ({
+    ...{ capacityBytes: capacity * gibibyte, availableBytes: 5 * gibibyte, usedPercent: null },
+    ...{ inodes: null, inodesFree: null },
+  })
+  const subject = exampleSubject({ held: { unread: 90 } })
+  const given = {
+    ...subject,
+    filesystems: { ...subject.filesystems, nodefs: of(100), imagefs: of(10), layout: 'imagefs' },
+    summary: { node: { runtime: { imageFs: { usedBytes: gib * gibibyte } } } },
+    host: null,
+  } as typeof subject
+  const found = diskReason(given, 'nodefs.available')
+  expect(found?.steps[0]).toMatchObject({ variant: 'datasets' })
+  expect(found?.seen?.includes('images lie in other parts')).toBe(isElsewhere)
+  expect(diskReason(given, 'nodefs.inodesFree')?.steps[0]?.variant).toBeUndefined()
+})
 
 it.each([
   [{ running: {} }, { container: 'app', path: '/', place: null }],
@@ -605,8 +656,8 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
   const subject = exampleSubject({ held: { 'host-path': 60 } })
   const ledger = { ...subject.ledger!, parts: [held] }
   const { namespace, pod: name } = owner as { namespace: string; pod: string }
-  const stepsIn = (reason: string, container = 'app', restartCount = 480) => {
-    const terminated = { reason: 'Error', exitCode: 134 }
+  const stepsIn = (reason: string, container = 'app', restartCount = 480, exitCode = 134) => {
+    const terminated = { reason: 'Error', exitCode }
     const state = reason === 'running' ? { running: {} } : { waiting: { reason } }
     const status = { name: container, restartCount, state }
     const startTime = '2026-11-20T14:00:00Z'
@@ -627,6 +678,8 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
   // It runs for a while after each start.
   expect(stepsIn('running', 'app', 16).first?.id).toBe('end-crash-loop')
   expect(stepsIn('running', 'app', 15).first?.id).not.toBe('end-crash-loop')
+  // It ends by itself when its work is done.
+  expect(stepsIn('running', 'app', 16, 0).first?.id).not.toBe('end-crash-loop')
   expect(stepsIn('ImagePullBackOff').first?.id).not.toBe('end-crash-loop')
   expect(stepsIn('CrashLoopBackOff', 'sidecar').first?.id).not.toBe('end-crash-loop')
 })
@@ -699,8 +752,11 @@ describe('files of images', () => {
   const names = (...images: string[]) => ({
     status: { images: images.map(name => ({ names: [`registry/${name}`] })) },
   })
-  const filesOf = (parts: HolderPart[], node = names('a:1', 'a:2', 'b:1')) => {
-    const subject = exampleSubject({ held: { images: 5 } })
+  const filesOf = (parts: HolderPart[], node = names('a:1', 'a:2', 'b:1'), age = '0s') => {
+    const subject = exampleSubject({
+      held: { images: 5 },
+      configuration: { imageMaximumGCAge: age },
+    })
     const found = filesOfImages(cause, { ...subject, node, ledger: { ...subject.ledger!, parts } })
     return { ids: found?.steps.map(({ id }) => id), seen: found?.seen }
   }
@@ -713,7 +769,8 @@ describe('files of images', () => {
 
   it('get a deletion of unused images, and name a repository that has more images than any other', () => {
     const unused = [image('a', ['shop/Deployment a']), image('b', [])]
-    expect(filesOf(unused).ids).toEqual(['prune-images', 'look-on-node'])
+    expect(filesOf(unused).ids).toEqual(['prune-images', 'set-fields'])
+    expect(filesOf(unused, undefined, '720h').ids).toEqual(['prune-images', 'larger-disk'])
     expect(filesOf(unused).seen).toContain('2 of the 3 images')
     expect(filesOf(unused, names('a:1', 'a:2', 'b:1', 'b:2')).seen).toBeUndefined()
   })

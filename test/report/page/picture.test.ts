@@ -213,6 +213,12 @@ it.each([
   else expect(text).toContain(words)
 })
 
+it('says that nothing was measured where two bounds say nothing', () => {
+  const ledger = diskLedger(['images-in-use', GiB, 60 * GiB], ['unread', GiB, 50 * GiB])
+  const texts = fillTexts(auditedNode('a', sharedDisk(75)), ledger, english)
+  expect(plain(texts[0] ?? '')).toMatch(/^not measured \S+ GiB \(images in use up to 60\.0 GiB\)$/)
+})
+
 it('says first what is known of a node that was not read in full, then why it was not', () => {
   const unread = found({ kind: 'unread', source: 'node', reason: 'forbidden' }, [], 'It is full.')
   const document = {

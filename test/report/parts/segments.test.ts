@@ -93,7 +93,7 @@ it('segmentLegend gives a range for an estimate, largest first', () => {
     english,
   )
   expect(legend.map(({ kind, amount }) => [kind, amount.replaceAll('\u00a0', ' ')])).toEqual([
-    ['unused-images', '0 B to 2.0 GiB'],
+    ['unused-images', 'up to 2.0 GiB'],
     ['logs', '1.0 GiB'],
   ])
 })

@@ -1,8 +1,9 @@
 import { hourMs } from '#base/units.ts'
+import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
-import { type FillRate, fillRate } from '#judge/help/fill-rate.ts'
-import { heldBySignal, type Reason } from '#judge/help/holder-cause.ts'
+import { fillRate } from '#judge/help/fill-rate.ts'
+import { heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskReason, filesOfImages, movedToVolumes, seenBeforeLimit } from '#judge/help/holders.ts'
 import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
@@ -18,12 +19,11 @@ import {
   plural,
   podName,
   type Satisfied,
-  seenFirst,
   shortPodName,
   span,
   worldCause,
 } from '#judge/rule.ts'
-import type { Cause, Evidence, HolderCause } from '#model/finding.ts'
+import type { Cause, Evidence } from '#model/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
 import type { FilesystemState, Signal } from '#model/prediction.ts'
 
@@ -42,19 +42,7 @@ const titles = {
 
 type DiskName = keyof NodeGrowth
 
-interface FillingDisk {
-  name: DiskName
-  signal: Signal
-  isWatched: boolean
-  isNear: boolean
-  capacity: number
-  free: number
-  /** To the next threshold, or to full. */
-  left: number
-  reason: Reason
-  rate: FillRate | null
-  held: Pick<HolderCause, 'holder' | 'amount'>[]
-}
+type FillingDisk = NonNullable<ReturnType<typeof fillingDisk>>
 
 export const diskNearlyFull = contextRule({
   id: 'disk-nearly-full',
@@ -70,7 +58,7 @@ export const diskNearlyFull = contextRule({
   sources: ['src/facts/holders.ts', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
   appliesTo: isLinux,
 
-  fact(subject): { disks: FillingDisk[]; isTainted: boolean } {
+  fact(subject) {
     const names =
       subject.filesystems.layout === 'imagefs' || subject.filesystems.layout === 'split'
         ? (['nodefs', 'imagefs'] as const)
@@ -121,7 +109,7 @@ function fillingDisk(
   signal: Signal,
   disk: FilesystemState | null,
   subject: Satisfied<'disks' | 'eviction'>,
-): FillingDisk | null {
+) {
   const isInodes = signal.endsWith('.inodesFree')
   const capacity = isInodes ? disk?.inodes : disk?.capacityBytes
   const free = isInodes ? disk?.inodesFree : disk?.availableBytes
@@ -156,9 +144,14 @@ function fillingDisk(
     isNear,
     capacity,
     free,
+    /** To the next threshold, or to full. */
     left,
     held,
     rate,
+    /** What the kubelet does at the threshold. */
+    acts: nodeReclaimKinds[subject.filesystems.layout ?? 'shared'][name].includes('images')
+      ? 'deletes unused images, then evicts pods if that is not enough'
+      : 'evicts pods',
     // No eviction will come: a deletion makes room before writes fail.
     reason: isNear && !isWatched ? withDeletion(named, subject) : named,
   }
@@ -169,22 +162,23 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
   const isInodes = signal.endsWith('.inodesFree')
   const shown = isInodes ? `${counted(left)} inodes` : bytes(left)
   const text = `${shown} (${percent((100 * left) / capacity)}) are left`
+  const until = `${text} before ${signal} is met, and the kubelet ${disk.acts}.`
   const isFull = disk.free <= 0
   const full = `${isInodes ? 'no inode is left' : 'the disk is full'}: writes fail now.`
   const said = [
-    ...(isFull ? [full] : []),
-    ...(isInodes && isWatched ? [`${text} before ${signal} is met.`] : []),
-    ...(disk.rate === null ? [] : [disk.rate.text]),
-    ...(reason.seen === undefined ? [] : [reason.seen]),
-  ]
+    isFull && full,
+    isInodes && isWatched && until,
+    disk.rate?.text,
+    reason.seen,
+  ].filter(Boolean)
   return {
     ...reason,
     ...(said.length > 0 && { seen: said.join(' ') }),
     ...(isInodes && { title: titles.inodes }),
     ...(!isWatched && { title: titles[isFull ? 'full' : 'unwatched'], severity: 'critical' }),
     consequence: isWatched
-      ? `${text} before ${signal} is met, and the kubelet evicts pods.`
-      : `${text} of ${signal}, which no threshold watches: ${isFull ? 'writes fail now' : 'at 0 writes fail'}, without DiskPressure.`,
+      ? until
+      : `${text} of ${signal}, which no threshold watches: at 0 writes fail, without DiskPressure.`,
     evidence: evidenceOf(disk),
   }
 }
@@ -196,22 +190,22 @@ function fullSoonFailing(disk: FillingDisk, growth: NodeGrowth[DiskName]): Faili
   const written = rate && rate.bytes > left ? rate.text : null
   const hours = hoursToFill(left, growth)
   if (hours > soon.hours && written === null) return null
-  const until = `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet evicts pods` : 'the disk is full'}`
-  const failing = { ...reason, title: titles.soon, confidence: 'likely' } as const
-  if (hours > soon.hours)
-    return {
-      ...failing,
-      steps: movedToVolumes(reason.steps),
-      ...seenFirst([written, reason.seen].filter(Boolean).join(' '), `${until}.`),
-      evidence: evidenceOf(disk),
-    }
-  const perHour = (growth as ObservedGrowth).bytesPerHour.median
+  const isGrown = hours <= soon.hours
+  const perHour = isGrown ? (growth as ObservedGrowth).bytesPerHour.median : 0
   return {
-    ...failing,
-    consequence: `${until}: about ${span(hours * hourMs)} at the growth that was seen, ${bytes(perHour)} an hour.`,
+    ...reason,
+    ...(written !== null && {
+      seen: [written, reason.seen].filter(Boolean).join(' '),
+      steps: movedToVolumes(reason.steps),
+    }),
+    title: titles.soon,
+    confidence: 'likely',
+    consequence: `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet ${disk.acts}` : 'the disk is full'}${isGrown ? `: about ${span(hours * hourMs)} at the growth that was seen, ${bytes(perHour)} an hour` : ''}.`,
     evidence: [
       ...evidenceOf(disk),
-      bytesLine('computed', `growth of ${disk.name} in an hour`, Math.round(perHour)),
+      ...(isGrown
+        ? [bytesLine('computed', `growth of ${disk.name} in an hour`, Math.round(perHour))]
+        : []),
     ],
   }
 }

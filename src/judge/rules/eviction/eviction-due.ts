@@ -15,7 +15,6 @@ import {
   amountOf,
   defaultAmounts,
   evictablePods,
-  hasFreeAge,
   imageGcFix,
   isTwin,
   raisedReason,
@@ -267,15 +266,18 @@ function reasonOf(
     (held.cause.holder !== 'images' || areUnusedKnown(subject))
   const isOfInodes = first.signal.endsWith('.inodesFree')
   const drain = isReclaimEnough(subject) ? [] : [drainStep(subject)]
-  if (held && isOfImages && isOfInodes && hasFreeAge(subject))
+  if (held?.fix && isOfImages && isOfInodes)
     return {
       cause: kubeletSetting('imageMaximumGCAge'),
-      steps: [...held.steps, { id: 'set-fields' }, ...drain],
-      fix: { config: { imageMaximumGCAge: '168h0m0s' } },
+      steps: [...held.steps, ...drain],
+      fix: held.fix,
       seen: 'image GC starts by bytes, not by inodes: only imageMaximumGCAge makes it delete images earlier',
     }
   if (held && isOfImages && (isOfInodes || !isLate))
-    return { cause: held.cause, steps: [...held.steps, { id: 'larger-disk' }, ...drain] }
+    return {
+      cause: held.cause,
+      steps: [...held.steps, ...(isOfInodes ? [] : [{ id: 'larger-disk' as const }]), ...drain],
+    }
   if (held && isOfImages)
     return {
       cause: imageGcThresholds,
@@ -331,11 +333,13 @@ function reclaimedOf(signal: Signal, unused: LedgerLine | undefined, isShared: b
 
 /**
  * Whether bytes go with the pods that a drain moves: it leaves those of DaemonSets, and what is not of pods. A reboot has a drain of its own,
- * and a larger disk moves the pods. What fills the disk again after each eviction has to be seen first: it is gone with the pod.
+ * and a larger disk moves the pods. What fills the disk again after each eviction is gone with the pod before it was seen,
+ * and so is the only copy of data.
  */
 const isFreedByDrain = ({ cause, steps }: Reason): boolean =>
   !steps.some(
-    ({ id, variant }) => id === 'reboot' || id === 'larger-disk' || variant === 'needed',
+    ({ id, variant }) =>
+      id === 'reboot' || id === 'larger-disk' || /^(?:needed|data|image)$/.test(variant ?? ''),
   ) &&
   (cause.kind === 'holder'
     ? cause.freedBy !== 'nothing' && cause.freedBy !== 'process-end' && !isOfDaemonSet(cause.owner)

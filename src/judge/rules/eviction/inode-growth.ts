@@ -21,7 +21,8 @@ export const inodeGrowth = nodeRule({
   ],
   appliesTo: isLinux,
 
-  *judge({ disks, ledger, node, at, identity, host }) {
+  *judge(subject) {
+    const { disks, ledger, node, at } = subject
     const names =
       disks.layout === 'shared' ? (['nodefs'] as const) : (['nodefs', 'imagefs'] as const)
     const ageMs = Date.parse(at) - Date.parse(node.metadata?.creationTimestamp ?? '')
@@ -45,7 +46,7 @@ export const inodeGrowth = nodeRule({
         ?.lines.filter(({ inodes: held }) => held !== null)
         .toSorted((a, b) => (b.inodes ?? 0) - (a.inodes ?? 0))[0]
       yield {
-        ...diskReason({ ledger, identity, host }, `${name}.inodesFree`),
+        ...diskReason(subject, `${name}.inodesFree`),
         consequence: `${name} has used ${percent(inodePercent)} of its inodes and ${percent(bytePercent)} of its bytes: the inodes run out first${when}.`,
         evidence: lines(
           line('summary', `${name} inodes`, all),

@@ -26,13 +26,20 @@ import {
 } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/node-subject.ts'
 import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
-import type { DiskHolder, HolderOwner, LocalStorageEviction } from '#model/prediction.ts'
+import {
+  type DiskHolder,
+  type HolderOwner,
+  type LocalStorageEviction,
+  type PodHolder,
+  podOwner,
+} from '#model/prediction.ts'
 
 const shown = 10
 
 const titles = {
   before: 'Pods were evicted over their own limit of local storage',
   near: 'Pods are near their own limit of local storage',
+  memory: 'Pods reach the sizeLimit of a volume in memory: the kubelet evicts them',
 }
 
 /** An evicted pod whose object is known. */
@@ -44,6 +51,7 @@ interface LimitsFact {
   over: Failing | null
   near: Failing | null
   recorded: Recorded[]
+  inMemory: string[]
   unknown: string | null
 }
 
@@ -71,24 +79,37 @@ export const localStorageLimitExceeded = contextRule({
         const pod = subject.pods.find(({ metadata }) => metadata?.uid === eviction.pod)
         return { ...eviction, setter: limitSetter(pod) }
       }),
+    inMemory: volumesInMemory(subject),
     unknown: subject.missing.localStorageEvictions ?? null,
   }),
 
-  *judge({ over, near, unknown, recorded }, context) {
+  *judge({ over, near, unknown, recorded, inMemory }, context) {
     if (over) yield over
-    const [first, ...others] = evictedBefore(recorded, context)
+    const [first, ...others] = evictedBefore(recorded, inMemory, context)
     if (first) yield near ? withNearLimit(first, near) : first
     else if (near) yield near
     yield* others
     if (unknown !== null) yield { unknown }
   },
 
-  judgeUnread: context => evictedBefore([], context),
+  judgeUnread: context => evictedBefore([], [], context),
 })
 
 const isOverLimit = ({ message }: Eviction) => exceededLimit(message) !== null
 
 type WithPods = Satisfied<'pods'>
+
+/** Their sizeLimit is one of memory. */
+const volumesInMemory = ({ pods }: WithPods): string[] =>
+  pods.flatMap(pod =>
+    (pod.spec?.volumes ?? []).flatMap(({ name = '', emptyDir }) =>
+      emptyDir?.medium === 'Memory' ? volumeKey(podOwner(pod, name)) : [],
+    ),
+  )
+
+/** All pods of a workload have the same volumes. */
+const volumeKey = ({ namespace, pod, workload, volume }: PodHolder) =>
+  [namespace, workload ?? pod, volume].join('/')
 
 function overLimitFailing(subject: WithPods): Failing | null {
   const [first, ...others] = subject.localStorageEvictions ?? []
@@ -109,11 +130,11 @@ function nearLimitFailing(subject: WithPods): Failing | null {
   )
   if (!first) return null
   return {
+    title: titles.near,
     ...reasonOf(first, subject),
     // A limit above the use alone would be below the one that is set.
     steps: reasonOf({ ...first, usedBytes: first.limitBytes }, subject).steps,
     severity: 'medium',
-    title: titles.near,
     ...seenFirst(
       `Next is ${useText(first)}.`,
       `The kubelet evicts it when it writes more.${others.length === 0 ? '' : ` ${plural(others.length, 'other')} ${others.length === 1 ? 'is' : 'are'} as near.`}`,
@@ -141,7 +162,11 @@ const workloadOf = (owner: HolderOwner | undefined) =>
   owner && 'workload' in owner ? `${owner.namespace}/${owner.workload ?? owner.pod}` : null
 
 /** By owner, of the last day: a pod that starts again is below its limit at first. */
-function* evictedBefore(recorded: readonly Recorded[], context: NodeContext): Generator<Failing> {
+function* evictedBefore(
+  recorded: readonly Recorded[],
+  inMemory: readonly string[],
+  context: NodeContext,
+): Generator<Failing> {
   const all = allEvictions(recorded, context).filter(isOverLimit)
   const byOwner = Map.groupBy(all, ownerName)
   for (const alike of byOwner.values()) {
@@ -150,13 +175,11 @@ function* evictedBefore(recorded: readonly Recorded[], context: NodeContext): Ge
     const known = recorded.findLast(({ pod }) => alike.some(one => one.pod === pod))
     const setter = (volume ?? container) === null && known ? known.setter : null
     const owner = placeOf(latest)
+    const limit = { volume, container: container ?? setter }
     yield {
-      ...overLimitReason(owner, { volume, container: container ?? setter }, [
-        amountOf(quantity, 0) ?? 0,
-        null,
-      ]),
-      ...(alike.length < manyEvictions && { severity: 'medium' }),
       title: titles.before,
+      ...overLimitReason(owner, limit, [amountOf(quantity, 0) ?? 0, null], inMemory),
+      ...(alike.length < manyEvictions && { severity: 'medium' }),
       confidence: known || latest.owner ? 'certain' : 'likely',
       ...seenFirst(
         `${podsText(owner, alike.length, ownerName(latest))} went over ${limitText(volume, container)} of ${shorten(quantity, 40)}${setterText(setter)}: the disk of the node is not the cause.`,
@@ -202,13 +225,15 @@ const counted: readonly DiskHolder[] = ['writable-layers', 'container-logs', 'po
 /** The pod that is at its limit, and what is the largest part of it, whatever else is on the disk. */
 function reasonOf(
   { limit, namespace, name, what, usedBytes }: LocalStorageEviction,
-  { ledger, pods }: WithPods,
-): Pick<Failing, 'cause' | 'steps'> {
+  subject: WithPods,
+): Pick<Failing, 'cause' | 'steps' | 'title'> {
+  const { ledger, pods } = subject
   const pod = podOf(pods, { namespace, pod: name })
   const volume = limit === 'emptyDir' ? what : null
   const container = limit === 'container' ? what : limitSetter(pod)
   const owner = { namespace, pod: name, workload: pod ? controllerOf(pod) : null }
-  const reason = overLimitReason(owner, { volume, container }, [usedBytes, usedBytes])
+  const used = [usedBytes, usedBytes] as const
+  const reason = overLimitReason(owner, { volume, container }, used, volumesInMemory(subject))
   const own = (ledger?.parts ?? []).filter(
     ({ holder, owner }) =>
       counted.includes(holder) &&
@@ -235,8 +260,9 @@ interface PodPlace {
 /** A limit of ephemeral-storage is of layers, logs and volumes together: which of them were written is not known. */
 function overLimitReason(
   pod: PodPlace,
-  { volume, container }: { volume: string | null; container: string | null },
-  [lowBytes, highBytes]: [number, number | null],
+  { volume, container }: Record<'volume' | 'container', string | null>,
+  [lowBytes, highBytes]: readonly [number, number | null],
+  inMemory: readonly string[],
 ) {
   if (volume === null) {
     const owner: HolderOwner =
@@ -247,10 +273,13 @@ function overLimitReason(
     return { steps: [step] as const }
   }
   const owner = { kind: 'pod' as const, volume, ...pod }
-  const held = { holder: 'pod-volumes', filesystem: 'nodefs', place: null } as const
+  const isMemory = inMemory.includes(volumeKey(owner))
+  const holder = isMemory ? 'memory-volumes' : 'pod-volumes'
+  const id = isMemory ? 'raise-memory-volume' : 'raise-volume-limit'
   return {
-    cause: partCause({ ...held, owner, lowBytes, highBytes }),
-    steps: [{ id: 'raise-volume-limit', owner, bytes: lowBytes } as const] as const,
+    ...(isMemory && { title: titles.memory }),
+    cause: partCause({ holder, filesystem: 'nodefs', place: null, owner, lowBytes, highBytes }),
+    steps: [{ id, owner, bytes: lowBytes }] as const,
   }
 }
 

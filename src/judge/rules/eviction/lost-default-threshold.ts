@@ -80,8 +80,10 @@ export const lostDefaultThreshold = nodeRule({
   },
 })
 
+type Lost = readonly (readonly [string, string])[]
+
 /** Whether only disks with much space left lost a threshold. */
-const isFarFromFull = (lost: readonly (readonly [string, string])[], filesystems: Filesystems) =>
+const isFarFromFull = (lost: Lost, filesystems: Filesystems) =>
   lost.every(([signal]) => {
     const name =
       signal.startsWith('imagefs.') && filesystems.layout !== 'shared' ? 'imagefs' : 'nodefs'
@@ -89,38 +91,34 @@ const isFarFromFull = (lost: readonly (readonly [string, string])[], filesystems
   })
 
 /** Of a disk without inodes, else the bytes of images. */
-function mostUrgent(lost: readonly (readonly [string, string])[], filesystems: Filesystems) {
-  const isShort = ([signal]: readonly [string, string]) =>
+function mostUrgent(lost: Lost, filesystems: Filesystems) {
+  const isShort = ([signal]: Lost[0]) =>
     (signal === 'imagefs.inodesFree' && isShortOfInodes(filesystems.imagefs)) ||
     (signal === 'nodefs.inodesFree' && isShortOfInodes(filesystems.nodefs))
   const found = lost.find(isShort) ?? lost.find(([signal]) => signal === 'imagefs.available')
   return (found ?? lost[0])?.[0]
 }
 
-const consequencesOf = (
-  lost: readonly (readonly [string, string])[],
-  layout: Filesystems['layout'],
-): string =>
-  [...Map.groupBy(lost, ([signal]) => consequenceOf(signal, layout))]
-    .map(([text, alike]) => {
+const consequences = {
+  // The rule unwatched-imagefs states it.
+  'own disk': 'imagefs.available: see unwatched-imagefs',
+  memory: 'without it the kernel kills processes before the kubelet evicts a pod',
+  inodes: 'can reach 0 without DiskPressure, and files can then not be created',
+  bytes: 'can reach 0 without DiskPressure, and writes then fail',
+}
+
+const consequencesOf = (lost: Lost, layout: Filesystems['layout']): string =>
+  [...Map.groupBy(lost, ([signal]) => kindOf(signal, layout))]
+    .map(([kind, alike]) => {
+      if (kind === 'own disk' || kind === 'memory') return consequences[kind]
       const isOfAll = alike.length > 1 && alike.length === lost.length
       const signals = isOfAll ? 'they' : alike.map(([signal]) => signal).join(' and ')
-      return isOwnSentence(alike[0]![0], layout) ? text : `${signals} ${text}`
+      return `${signals} ${consequences[kind]}`
     })
     .join('; ')
 
-/** If images have their own disk, the rule unwatched-imagefs states the consequence. */
-const isOfOtherRule = (signal: string, layout: Filesystems['layout']) =>
-  signal === 'imagefs.available' && layout !== 'shared' && layout !== null
-
-const isOwnSentence = (signal: string, layout: Filesystems['layout']) =>
-  signal === 'memory.available' || isOfOtherRule(signal, layout)
-
-function consequenceOf(signal: string, layout: Filesystems['layout']) {
-  if (isOfOtherRule(signal, layout)) return 'imagefs.available: see unwatched-imagefs'
-  if (signal === 'memory.available')
-    return 'without it the kernel kills processes before the kubelet evicts a pod'
-  return signal.endsWith('.inodesFree')
-    ? 'can reach 0 without DiskPressure, and files can then not be created'
-    : 'can reach 0 without DiskPressure, and writes then fail'
+function kindOf(signal: string, layout: Filesystems['layout']): keyof typeof consequences {
+  if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null) return 'own disk'
+  if (signal === 'memory.available') return 'memory'
+  return signal.endsWith('.inodesFree') ? 'inodes' : 'bytes'
 }

@@ -38,29 +38,12 @@ import {
   shorten,
   worldCause,
 } from '#judge/rule.ts'
-import type { Cause } from '#model/finding.ts'
-import { placedWorkload } from '#model/input/record.ts'
 import { conditionOf } from '#model/prediction.ts'
 
 const shown = 5
 const titles = { day: 'Pods were evicted from this node, or refused, within a day' }
 
-interface EvictedFact extends EvictionFact {
-  /** Conditions of resources that are short now, which other rules report. */
-  short: string[]
-  /** Conditions that the kubelet reports as over. */
-  over: string[]
-  /** unread-node reports evictions for a disk that was not measured. */
-  isDiskUnread: boolean
-  /** What pods hold of a disk that is still used this much. */
-  held: Pick<Reason, 'cause' | 'steps'> | null
-  /** Another rule explains the recorded evictions by the disk. */
-  isDiskExplained: boolean
-  /** On the disk that pods and images share. Null: unknown, or they have one each. */
-  availableBytes: number | null
-  /** Of a disk that one pull takes from image GC to eviction. Null: a larger one, or unknown. */
-  narrow: Pick<Reason, 'cause' | 'steps' | 'seen'> | null
-}
+type EvictedFact = EvictionFact & Partial<ReturnType<typeof factOf>>
 
 /** If more than this share of the disk was freed, the evicted pod had held it. */
 const mostOfDisk = 0.5
@@ -80,48 +63,45 @@ export const podsEvicted = contextRule({
   fix: 'Give the pods requests and limits that cover what they use, their volumes included. If they used little, look what else uses the resource.',
   sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit'],
 
-  fact: (subject): EvictedFact => {
-    const evictions = evictionFact(subject, dayMs)
-    const held = fullestDiskReason(subject)
-    return {
-      ...evictions,
-      short: shortNow(subject),
-      over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
-      isDiskUnread: passedPressureOf(subject) !== null,
-      isDiskExplained:
-        evictions.recorded.length > 0 && (isPassedExplained(subject) || held !== null),
-      held:
-        held && ownersOf(held.cause).length > 0
-          ? { cause: held.cause, steps: movedToVolumes(held.steps) }
-          : null,
-      availableBytes:
-        subject.filesystems.layout === 'shared'
-          ? (subject.filesystems.nodefs?.availableBytes ?? null)
-          : null,
-      narrow: narrowDisk(subject),
-    }
-  },
+  fact: factOf,
 
   *judge(fact, context) {
     yield* evictedBefore(fact, context)
     yield* unknownEvents(context)
   },
 
-  judgeUnread: context => evictedBefore({ ...noEvictions, ...nothingRead }, context),
+  judgeUnread: context => evictedBefore(noEvictions, context),
 })
 
-const nothingRead = {
-  ...{ short: [], over: [] },
-  ...{
-    isDiskUnread: false,
-    isDiskExplained: false,
-    held: null,
-    availableBytes: null,
-    narrow: null,
-  },
+function factOf(subject: NodeSubject) {
+  const evictions = evictionFact(subject, dayMs)
+  const held = fullestDiskReason(subject)
+  return {
+    ...evictions,
+    /** Conditions of resources that are short now, which other rules report. */
+    short: shortNow(subject),
+    /** Conditions that the kubelet reports as over. */
+    over: Object.keys(subject.conditions).filter(type => subject.conditions[type] === 'False'),
+    /** unread-node reports evictions for a disk that was not measured. */
+    isDiskUnread: passedPressureOf(subject) !== null,
+    /** Another rule explains the recorded evictions by the disk. */
+    isDiskExplained: evictions.recorded.length > 0 && (isPassedExplained(subject) || held !== null),
+    /** What pods hold of a disk that is still used this much. */
+    held:
+      held?.cause.kind === 'holder' && held.cause.freedBy === 'pod-deletion'
+        ? { cause: held.cause, steps: movedToVolumes(held.steps) }
+        : null,
+    /** On the disk that pods and images share. Null: unknown, or they have one each. */
+    availableBytes:
+      subject.filesystems.layout === 'shared'
+        ? (subject.filesystems.nodefs?.availableBytes ?? null)
+        : null,
+    /** Of a disk that one pull takes from image GC to eviction. Null: a larger one, or unknown. */
+    narrow: narrowDisk(subject),
+  }
 }
 
-function narrowDisk(subject: NodeSubject): EvictedFact['narrow'] {
+function narrowDisk(subject: NodeSubject): Pick<Reason, 'cause' | 'steps' | 'seen'> | null {
   const { identity, imageGC, ledger, eviction, filesystems } = subject
   // With a disk of its own for images, pods are evicted for the other.
   if (!ledger?.isShared) return null
@@ -137,16 +117,6 @@ function narrowDisk(subject: NodeSubject): EvictedFact['narrow'] {
     seen: `image GC starts at ${high} % used and eviction at ${percent(100 - evictionPercent)}: of ${bytes(disk.capacityBytes)} that is ${between > 0 ? `${bytes(between)}, less than one large pull takes` : 'nothing'}.`,
   }
 }
-
-/** The workloads whose pods hold a disk. */
-const ownersOf = (cause: Cause | undefined) =>
-  cause?.kind !== 'holder'
-    ? []
-    : [cause.owner, cause.also?.owner].flatMap(owner =>
-        owner && 'workload' in owner && owner.workload !== null
-          ? placedWorkload(owner.namespace ?? '', owner.workload)
-          : [],
-      )
 
 /** Of a node whose disks were not read, nothing else says who was evicted. */
 function shortNow({ eviction, conditions, disks }: NodeSubject): string[] {
@@ -166,7 +136,7 @@ function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Faili
     const isRecorded = fact.recorded.some(one => one.pod === pod)
     const isReported =
       isOfDisk(resource) && (fact.isDiskUnread || (fact.isDiskExplained && isRecorded))
-    const isShort = fact.short.includes(conditionOfResource(resource))
+    const isShort = fact.short?.includes(conditionOfResource(resource))
     const windowMs = isRecorded && isOfDisk(resource) ? dayMs : undefined
     return !isReported && !isShort && isWithinWindow(time, context.at, windowMs)
   })
@@ -186,7 +156,7 @@ function* evictedBefore(fact: EvictedFact, context: NodeContext): Iterable<Faili
 function releasedBytes(
   own: readonly Eviction[],
   all: readonly Eviction[],
-  { availableBytes, diskBytes }: EvictedFact,
+  { availableBytes = null, diskBytes }: EvictedFact,
 ): number | null {
   const evicted = all.filter(({ message }) => {
     const { resource, isRefused } = evictionCause(message)
@@ -227,7 +197,7 @@ function failingOf(
     confidence: 'likely',
     ...seenFirst(
       `${placedPod(placeOf(latest))} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.${seen === undefined ? '' : ` On this disk ${seen}`}`,
-      `${fact.over.includes(conditionOfResource(resource)) ? `The node is no longer short of ${resource}. ` : ''}What used it can use as much again.`,
+      `${fact.over?.includes(conditionOfResource(resource)) ? `The node is no longer short of ${resource}. ` : ''}What used it can use as much again.`,
     ),
     evidence: own
       .slice(-shown)
@@ -236,7 +206,7 @@ function failingOf(
 }
 
 /**
- * What its next pod holds says more than what the evicted pod held. If the containers that the messages name used little, what came free with the
+ * What pods hold now says more than what the evicted pod held. If the containers that the messages name used little, what came free with the
  * pod was in others, or in its volumes.
  */
 function reasonOf(
@@ -245,8 +215,7 @@ function reasonOf(
   released: number | null,
 ): ReturnType<typeof evictionReason> {
   const reason = evictionReason(own, fact)
-  if (fact.held && ownersOf(fact.held.cause).includes(ownerName(own.at(-1)!)))
-    return { ...reason, ...fact.held }
+  if (fact.held) return { ...reason, ...fact.held }
   if (reason.cause !== undefined || released === null) return reason
   const owner = { kind: 'pod' as const, ...placeOf(own.at(-1)!), volume: null }
   return {

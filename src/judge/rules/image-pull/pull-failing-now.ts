@@ -22,7 +22,6 @@ import {
   waitingContainers,
   waitingOf,
 } from '#judge/events/events.ts'
-import type { Reason } from '#judge/help/holder-cause.ts'
 import { diskReason } from '#judge/help/holders.ts'
 import {
   bytes,
@@ -35,6 +34,7 @@ import {
   type NodeContext,
   type NodeSubject,
   plural,
+  type Satisfied,
   seenFirst,
   shorten,
   worldCause,
@@ -52,7 +52,7 @@ const roomyBytes = 10 * gibibyte
 const earlyGc = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }
 
 const titles = {
-  noSpace: 'The disk has no room for an image: its pull fails',
+  noSpace: 'The disk has no room for an image, and its pull fails',
   sandbox: 'No pod starts: the sandbox image is gone, and containerd cannot pull it',
   missing: 'A container waits for an image that is neither on its node nor in its registry',
   ownFile: 'A pull fails at a file of the node, not at its registry',
@@ -77,33 +77,7 @@ export const pullFailingNow = contextRule({
 
   images: ({ pods }) => (pods ?? []).flatMap(waitingOf).map(({ image }) => image),
 
-  fact: subject => {
-    const { pods, recentStarts, host, node, runtime } = subject
-    const { imagefs, nodefs } = subject.filesystems
-    const waiting = pods.flatMap(waitingOf)
-    const waitingPods = new Set(waiting.map(({ pod }) => pod))
-    return {
-      containers: waiting.length,
-      // Those that another rule reports come last.
-      shown: waiting
-        .toSorted((a, b) => Number(isRateLimited(a)) - Number(isRateLimited(b)))
-        .slice(0, mostShown),
-      waitingPods: [...waitingPods],
-      startedPods: Object.keys(recentStarts()),
-      freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
-      unused: waiting.length > 0 && startsLate(subject) ? subject.unusedImages() : null,
-      held: waiting.length > 0 ? diskReason(subject, 'imagefs.available') : null,
-      isGcDue: subject.imageGC?.triggered === true,
-      pulled: waiting.length > 0 ? pulledRepositories(node.status?.images ?? []) : [],
-      listedImages: runtime?.images?.length ?? node.status?.images?.length ?? null,
-      sandboxImage: missingSandbox(subject),
-      creating: pods
-        .flatMap(waitingContainers)
-        .flatMap(({ pod, reason }) => (reason === 'ContainerCreating' ? pod : [])),
-      sandboxDeletedAt: lastDeletion(host?.logLines ?? [], mostSandboxBytes),
-      deletedAt: waiting.length > 0 ? lastDeletion(host?.logLines ?? []) : null,
-    }
-  },
+  fact: factOf,
 
   *judge(fact, context) {
     const { containers, shown, waitingPods, startedPods } = fact
@@ -131,23 +105,47 @@ export const pullFailingNow = contextRule({
   *judgeUnread({ events, at }) {
     const failures = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
     // Without its status, a pod might have pulled its image by now.
-    for (const failing of failingsOf(failures, unreadNode))
-      yield { ...failing, confidence: 'likely' }
+    for (const failing of failingsOf(failures, {})) yield { ...failing, confidence: 'likely' }
   },
 })
 
-interface Waiting {
+function factOf(subject: Satisfied<'pods'>) {
+  const { pods, recentStarts, host, node, runtime } = subject
+  const { imagefs, nodefs } = subject.filesystems
+  const waiting = pods.flatMap(waitingOf)
+  const isWaiting = waiting.length > 0
+  return {
+    containers: waiting.length,
+    // Those that another rule reports come last.
+    shown: waiting
+      .toSorted((a, b) => Number(isRateLimited(a)) - Number(isRateLimited(b)))
+      .slice(0, mostShown),
+    waitingPods: [...new Set(waiting.map(({ pod }) => pod))],
+    startedPods: Object.keys(recentStarts()),
+    /** Of the disk with the images. 0: none, or unknown. */
+    freeBytes: (imagefs ?? nodefs)?.availableBytes ?? 0,
+    unused: isWaiting && startsLate(subject) ? subject.unusedImages() : null,
+    /** What holds the disk with the images. */
+    held: isWaiting ? diskReason(subject, 'imagefs.available') : null,
+    isGcDue: subject.imageGC?.triggered === true,
+    pulled: isWaiting ? pulledRepositories(node.status?.images ?? []) : [],
+    /** How many images the node has. Null: unknown. */
+    listedImages: runtime?.images?.length ?? node.status?.images?.length ?? null,
+    sandboxImage: missingSandbox(subject),
+    /** Pods that wait for their containers. */
+    creating: pods
+      .flatMap(waitingContainers)
+      .flatMap(({ pod, reason }) => (reason === 'ContainerCreating' ? pod : [])),
+    sandboxDeletedAt: lastDeletion(host?.logLines ?? [], mostSandboxBytes),
+    deletedAt: isWaiting ? lastDeletion(host?.logLines ?? []) : null,
+  }
+}
+
+type PullFact = ReturnType<typeof factOf>
+
+interface Waiting extends PullFact {
   /** Of containers and pods. */
   amount: string
-  /** Of the disk with the images. 0: none, or unknown. */
-  freeBytes: number
-  /** See `unusedImages` of the subject. */
-  unused: string | null
-  /** What holds the disk with the images. */
-  held: Reason | null
-  isGcDue: boolean
-  /** See `pulledRepositories`. */
-  pulled: readonly string[]
   failures: readonly PullFailure[]
   /** Sandbox images that other pods wait for, and whose registry is out of reach. */
   sandboxes: readonly string[]
@@ -174,7 +172,6 @@ function waitingFailing(
   const full = waiting.find(one => causeOf(one) === 'no space left')
   const ownFile = waiting.find(one => causeOf(one) === 'file of the node')
   const missing = waiting.find(one => causeOf(one) === 'not found')
-  const isRoomy = full !== undefined && freeBytes >= roomyBytes
   const [most] = [...Map.groupBy(waiting, causeOf).values()].toSorted((a, b) => b.length - a.length)
   const first = full ?? ownFile ?? missing ?? most?.[0] ?? waiting[0]
   const why = causeOf(first) ?? null
@@ -207,25 +204,8 @@ function waitingFailing(
       steps: [{ id: 'read-pull-events' }, { id: 'replace-node' }],
       seen: `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}, and containerd fails at a file of its own.`,
     }),
-    ...(full && {
-      title: titles.noSpace,
-      cause: deviceCause('too-small'),
-      steps: isRoomy
-        ? [{ id: 'larger-disk', isUnsure: true }, { id: 'read-pull-events' }]
-        : [{ id: 'larger-disk' }],
-    }),
-    // Image GC that starts earlier keeps room for the next image.
-    ...(full &&
-      !isRoomy &&
-      unused !== null && {
-        cause: imageGcThresholds,
-        steps: [{ id: 'prune-images' }, { id: 'set-fields' }, { id: 'larger-disk' }],
-        fix: { config: { ...earlyGc } },
-        seen: `a pull fails for want of space, first for pod ${shorten(first.pod, 300)}, and ${unused}.`,
-      }),
-    // A larger disk fills up, too.
-    ...(full && !isRoomy && held?.cause.kind === 'holder' && !isOfImages(held.cause) && held),
-    consequence: `${amount} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.${isRoomy ? ` ${bytes(freeBytes)} of the disk with the images are free now: the image needs more, or the disk was full then.` : ''}`,
+    ...(full && noSpaceFailing(full, { freeBytes, unused, held })),
+    consequence: `${amount} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(
         'object',
@@ -233,6 +213,43 @@ function waitingFailing(
         `${image}${message === '' ? '' : `: ${message}`}`,
       ),
     ),
+  }
+}
+
+function noSpaceFailing(
+  { image, pod }: WaitingContainer,
+  { freeBytes, unused, held }: Pick<Waiting, 'freeBytes' | 'unused' | 'held'>,
+): Partial<Failing> {
+  const what = `${shorten(image, 200)} of pod ${shorten(pod, 300)}`
+  const failing = { title: titles.noSpace, seen: `no space is left for ${what}.` }
+  if (freeBytes >= roomyBytes)
+    return {
+      ...failing,
+      cause: worldCause('pull-fails', registryOf(image)),
+      steps: [
+        { id: 'larger-disk', variant: 'image', place: shorten(image, 200) },
+        { id: 'read-pull-events' },
+      ],
+      seen: `no space is left for ${what}, and ${bytes(freeBytes)} are free now: it needs more, packed and unpacked, or the disk was full then.`,
+    }
+  if (held?.cause.kind === 'device')
+    return { ...failing, ...held, seen: `no space is left for ${what}; ${held.seen}` }
+  // A larger disk fills up, too.
+  if (held?.cause.kind === 'holder' && !isOfImages(held.cause)) return { ...failing, ...held }
+  // Image GC that starts earlier keeps room for the next image.
+  if (unused !== null)
+    return {
+      ...failing,
+      cause: imageGcThresholds,
+      steps: [{ id: 'prune-images' }, { id: 'set-fields' }, { id: 'larger-disk' }],
+      fix: { config: { ...earlyGc } },
+      seen: `no space is left for ${what}, and ${unused}.`,
+    }
+  return {
+    ...failing,
+    cause: deviceCause('too-small'),
+    steps: [{ id: 'larger-disk' }],
+    seen: `no space is left for ${what}. Its size is unknown: more space may not do.`,
   }
 }
 
@@ -260,7 +277,6 @@ const hints: Readonly<Partial<Record<PullCause, string>>> = {
     ' The registry fails, not the node: the kubelet tries again by itself, and a mirror or a pull-through cache helps meanwhile.',
   'certificate (x509)':
     ' The node does not trust the certificate of the registry: its CA is missing on the node, it has expired, or a clock is wrong.',
-  'no space left': ' The size of the image is unknown: more space may not do.',
   'invalid name': ' The owner of the pod has to correct the name of the image.',
 }
 
@@ -433,22 +449,7 @@ function lastDeletion(
   return deletions.at(-1) ?? null
 }
 
-interface SandboxFact {
-  sandboxDeletedAt: string | null
-  /** How many images the node has. Null: unknown. */
-  listedImages: number | null
-  /** Its canonical name. Empty: the node has it. Null: unknown. */
-  sandboxImage: string | null
-  /** Pods of the node that wait for their containers. */
-  creating: readonly string[]
-}
-
-const unreadNode: SandboxFact = {
-  ...{ sandboxDeletedAt: null, listedImages: null },
-  ...{ sandboxImage: null, creating: [] },
-}
-
-/** What the runtime uses, if it does not list it. */
+/** Canonical name of what the runtime uses, if it does not list it. Empty: it does. Null: unknown. */
 function missingSandbox({ host, runtime }: NodeSubject): string | null {
   const image = host?.containerd?.sandboxImage
   if (image === undefined || !runtime?.images) return null
@@ -456,12 +457,12 @@ function missingSandbox({ host, runtime }: NodeSubject): string | null {
   return runtime.images.flatMap(runtimeNames).some(one => canonicalName(one) === name) ? '' : name
 }
 
-function* failingsOf(failures: readonly PullFailure[], fact: SandboxFact): Iterable<Failing> {
+function* failingsOf(failures: readonly PullFailure[], fact: Partial<PullFact>): Iterable<Failing> {
   const sandboxes = failures.filter(
     ({ isOfSandbox, image }) =>
       isOfSandbox &&
       image !== null &&
-      (fact.sandboxImage === null || fact.sandboxImage === canonicalName(image)),
+      (fact.sandboxImage ?? canonicalName(image)) === canonicalName(image),
   )
   const others = failures.filter(({ isOfSandbox }) => !isOfSandbox)
   if (sandboxes[0]) yield sandboxFailing(sandboxes[0], sandboxes, fact)
@@ -475,7 +476,7 @@ const fewImages = 3
 function sandboxFailing(
   first: PullFailure,
   failures: readonly PullFailure[],
-  { sandboxDeletedAt: deletedAt, listedImages, creating }: SandboxFact,
+  { sandboxDeletedAt: deletedAt = null, listedImages = null, creating = [] }: Partial<PullFact>,
 ): Failing {
   const place = shorten(first.image ?? '', 200)
   const isInNoRegistry = place.startsWith('localhost/')

@@ -98,10 +98,10 @@ function stepsFor(
       return [{ ...look, owner: containerOwner(pod, name), place: path }, expand]
   }
   if (!statuses.some(waitsForRestart)) return [expand]
-  const crashing = { variant: 'crashing' } as const
+  const variant = 'crashing'
   return [
-    { ...look, owner, place, ...crashing },
-    { ...expand, ...crashing },
+    { ...look, owner, place, variant },
+    { ...expand, variant },
   ]
 }
 

@@ -17,7 +17,6 @@ import {
   type Failing,
   line,
   type NodeContext,
-  type NodeSubject,
   nameLength,
   plural,
   podName,
@@ -60,29 +59,13 @@ export const slowRuntime = contextRule({
     'containerd/containerd#13692',
   ],
 
-  fact: subject => {
-    const { pods, identity, ledger } = subject
-    const device = dataDevice(identity)
-    const waiting = pods
-      .flatMap(waitingContainers)
-      .filter(({ reason, message }) => isUnfinishedStart(message) && !pullErrors.has(reason))
-    const first = pods.find(({ metadata }) => podName(metadata) === waiting[0]?.pod)
-    const minute = first?.status?.startTime?.slice(0, 16)
-    return {
-      waiting,
-      atOnce: minute ? pods.filter(one => one.status?.startTime?.startsWith(minute)).length : 0,
-      volume: ledger?.volumes?.find(one => one.device === device) ?? null,
-      endless: longestEnding(subject),
-      runtime: runtimeOf(subject),
-      ...roomOf(subject),
-    }
-  },
+  fact: factOf,
 
-  *judge({ waiting, atOnce, volume, ...rest }, context) {
-    const { isRoomy } = rest
+  *judge(fact, context) {
+    const { waiting, atOnce, volume, isRoomy } = fact
     const [first] = waiting
     if (!first) {
-      const unanswered = unansweredFailing(rest, context)
+      const unanswered = unansweredFailing(fact, context)
       if (unanswered) yield unanswered
       return
     }
@@ -102,38 +85,36 @@ export const slowRuntime = contextRule({
   },
 })
 
-type WithPods = Satisfied<'pods'>
-
-/** Of the pods that were deleted and should have ended, the one that was deleted first. Null: none. */
-const longestEnding = ({ pods, at }: WithPods) =>
-  pods
-    .flatMap(pod => {
-      const ms = endingMs(pod, at)
-      return ms === null ? [] : [{ name: shortPodName(pod.metadata), ms }]
-    })
-    .toSorted((a, b) => b.ms - a.ms)[0] ?? null
-
-const runtimeOf = ({ node }: NodeSubject) =>
-  runtimeUnit(node?.status?.nodeInfo?.containerRuntimeVersion)
-
-function roomOf({ filesystems: { nodefs, imagefs }, eviction }: WithPods) {
+function factOf({ pods, at, node, identity, ledger, eviction, filesystems }: Satisfied<'pods'>) {
+  const device = dataDevice(identity)
+  const waiting = pods
+    .flatMap(waitingContainers)
+    .filter(({ reason, message }) => isUnfinishedStart(message) && !pullErrors.has(reason))
+  const first = pods.find(({ metadata }) => podName(metadata) === waiting[0]?.pod)
+  const minute = first?.status?.startTime?.slice(0, 16)
+  const { nodefs, imagefs } = filesystems
   const pids = eviction?.signals['pid.available']
+  const endless = pods.flatMap(pod => {
+    const ms = endingMs(pod, at)
+    return ms === null ? [] : [{ name: shortPodName(pod.metadata), ms }]
+  })
   return {
+    waiting,
+    atOnce: minute ? pods.filter(one => one.status?.startTime?.startsWith(minute)).length : 0,
+    volume: ledger?.volumes?.find(one => one.device === device) ?? null,
+    /** The pod that should have ended first. Null: none. */
+    endless: endless.toSorted((a, b) => b.ms - a.ms)[0] ?? null,
+    runtime: runtimeUnit(node?.status?.nodeInfo?.containerRuntimeVersion),
     isRoomy: [nodefs, imagefs].every(disk => disk !== null && hasRoom(disk)),
     hasPids: !!pids && pids.availableBytes > freePids * pids.capacityBytes,
   }
-}
-
-interface RuntimeFact extends ReturnType<typeof roomOf> {
-  endless: ReturnType<typeof longestEnding>
-  runtime: string
 }
 
 const calls = ['FailedCreatePodSandBox', 'FailedKillPod']
 
 /** Null: fewer timeouts than `leastTimeouts`. */
 function unansweredFailing(
-  { endless, runtime, isRoomy, hasPids }: RuntimeFact,
+  { endless, runtime, isRoomy, hasPids }: ReturnType<typeof factOf>,
   { events, at }: NodeContext,
 ): Failing | null {
   const timeouts = recentEvents(events, at, calls).filter(({ message }) =>
@@ -157,13 +138,13 @@ function unansweredFailing(
     ...seenFirst(
       [
         `${runtime} did not answer in time${since}: ${plural(sandboxes, 'sandbox creation')} and ${plural(kills, 'pod termination')} failed, of ${pods.size} pods${author === null ? '' : ` of namespace ${shorten(author, nameLength)}`}.`,
-        ...(endless
-          ? [`${endless.name} was deleted ${span(endless.ms)} ago and is still there.`]
-          : []),
-        ...(flaps > 0 ? [`The node was NotReady ${plural(flaps, 'time')}.`] : []),
-        ...(isRoomy ? ['No disk is full.'] : []),
-        ...(hasPids ? ['Process ids are free.'] : []),
-      ].join(' '),
+        endless && `${endless.name} was deleted ${span(endless.ms)} ago and is still there.`,
+        flaps > 0 && `The node was NotReady ${plural(flaps, 'time')}.`,
+        isRoomy && 'No disk is full.',
+        hasPids && 'Process ids are free.',
+      ]
+        .filter(Boolean)
+        .join(' '),
       'Cordon the node: new pods wait, too.',
     ),
     evidence: timeouts

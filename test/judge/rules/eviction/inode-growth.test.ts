@@ -61,4 +61,23 @@ describe('inode-growth', () => {
     })
     expect(steps?.map(({ id }) => id)).toEqual(['look-on-node'])
   })
+
+  it('looks first where pods of the node write', () => {
+    const line = { holder: 'unread' as const, bytes: 0, lowBytes: 0, highBytes: 0, inodes: 550 }
+    const disk = { filesystem: 'nodefs' as const, capacityBytes: 100 * gibibyte, usedBytes: 0 }
+    const { steps } = failingOf(inodeGrowth, {
+      ...used(400, 60),
+      ofPods: { filesystems: [{ ...disk, usedInodes: 600, lines: [{ ...line, source: 'du' }] }] },
+      pods: [
+        {
+          metadata: { namespace: 'ci', name: 'runner' },
+          spec: {
+            volumes: [{ name: 'work', hostPath: { path: '/mnt/work' } }],
+            containers: [{ name: 'app', volumeMounts: [{ name: 'work', mountPath: '/work' }] }],
+          },
+        },
+      ],
+    })
+    expect(steps?.[0]).toMatchObject({ mounts: ['/mnt/work (Pod ci/runner)'] })
+  })
 })

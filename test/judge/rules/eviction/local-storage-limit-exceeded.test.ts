@@ -59,6 +59,23 @@ describe('local-storage-limit-exceeded', () => {
     expect(failing.consequence).toContain('2 pods')
   })
 
+  it('calls the limit of a volume in memory one of memory: of an evicted pod, and of one that runs', () => {
+    const message = 'Usage of EmptyDir volume "cache" exceeds the limit "16Mi". '
+    const volumes = [{ name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } }]
+    const running = { ...evicted('cart-1', ''), spec: { volumes }, status: { phase: 'Running' } }
+    const pods = [evicted('cart-0', message), running]
+    const use = { limit: 'emptyDir', what: 'cache', usedBytes: 15, limitBytes: 16 } as const
+    for (const found of [
+      { localStorageEvictions: [] },
+      { localStorageEvictions: [{ namespace: 'shop', name: 'cart-1', ...use }] },
+    ]) {
+      const failing = failingOf(localStorageLimitExceeded, { ...found, pods })
+      expect(failing.title).toContain('in memory')
+      expect(failing.cause).toMatchObject({ holder: 'memory-volumes' })
+      expect(failing.steps).toMatchObject([{ id: 'raise-memory-volume' }])
+    }
+  })
+
   const name = { namespace: 'shop', pod: 'cart-0' }
   const part = (holder: DiskHolder, gib: number, container = 'app'): HolderPart => ({
     ...{ holder, filesystem: 'nodefs', lowBytes: gib, highBytes: gib, inodes: null, place: null },

@@ -171,7 +171,7 @@ it('asks for a larger disk where an image finds no room', () => {
   const filesystems = { imagefs: { ...sharedFilesystems.nodefs!, availableBytes: 2 ** 31 } }
   const pods = [waiting(''), waiting(message)]
   expect(failingOf(pullFailingNow, { pods, filesystems })).toMatchObject({
-    title: 'The disk has no room for an image: its pull fails',
+    title: 'The disk has no room for an image, and its pull fails',
     cause: { kind: 'device', what: 'too-small' },
     steps: [{ id: 'larger-disk' }],
   })
@@ -195,12 +195,12 @@ it.each([
   expect(failingOf(pullFailingNow, subject as never)).toMatchObject({ steps })
 })
 
-it('asks for a look before a larger disk where tens of GiB are free', () => {
+it('names the image that is larger than what is free', () => {
   const message = 'failed to extract layer: write /var/lib/containerd/a: no space left on device'
   const waiting = pod({ waiting: { reason: 'ErrImagePull', message } })
   expect(failingOf(pullFailingNow, { pods: [waiting] })).toMatchObject({
-    consequence: expect.stringContaining('60.0 GiB of the disk with the images are free now'),
-    steps: [{ id: 'larger-disk', isUnsure: true }, { id: 'read-pull-events' }],
+    seen: expect.stringMatching(/^no space is left for \S+ of pod \S+, and 60\.0 GiB are free now/),
+    steps: [{ id: 'larger-disk', variant: 'image' }, { id: 'read-pull-events' }],
   })
 })
 

@@ -79,7 +79,7 @@ describe('container-out-of-space', () => {
     [
       'memory',
       ended(file, { emptyDir: { medium: 'Memory', sizeLimit: '64Mi' } }),
-      ...(['raise-volume-limit', undefined, /in memory, no disk/] as const),
+      ...(['raise-memory-volume', undefined, /in memory, no disk/] as const),
     ],
     [
       'an unknown path',

@@ -227,7 +227,7 @@ describe('no-space-elsewhere', () => {
 
     it('has a volume that is too small', () => {
       const failing = failingOf(noSpaceElsewhere, ended(torch, inMemory, '/dev/shm'))
-      expect(failing.steps?.map(({ id }) => id)).toEqual(['raise-volume-limit'])
+      expect(failing.steps?.map(({ id }) => id)).toEqual(['raise-memory-volume'])
     })
 
     it('has a volume in memory that ends at the memory limit of the pod', () => {

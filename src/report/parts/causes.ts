@@ -703,7 +703,12 @@ function nearestFirst(
 /** Finds the index of the cause of a node's worst image GC or eviction finding that is about what the node runs out of first; null: none. */
 function causeOfNodes(causes: FoundCause[]): CauseOf {
   const places = causes.map(({ findings }) =>
-    findings.filter(({ family }) => family === 'image-gc' || family === 'eviction'),
+    findings.filter(
+      ({ family, steps }) =>
+        family === 'image-gc' ||
+        family === 'eviction' ||
+        steps.some(({ action }) => action.id === 'set-memory'),
+    ),
   )
   return ({ cluster, identity: { name, group }, prediction: { filesystems } }, signal, held) => {
     const isOnNode = (finding: Finding) =>

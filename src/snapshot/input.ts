@@ -61,24 +61,27 @@ export function nodeInput(record: NodeRecord): NodeInput {
   }
 }
 
-/** Operators let a pod own the pods that it starts: their controller is that of the first of them, if the node has it, ended or not. */
-function withControllers(pods: readonly KubernetesPod[]): KubernetesPod[] {
-  const byUid = new Map(pods.map(pod => [pod.metadata?.uid, pod]))
+/** A pod that another pod of its namespace owns, as Spark's executors, counts to the controller of that pod, if the node has it. */
+function withControllers(pods: KubernetesPod[]): KubernetesPod[] {
+  const isOfPod = (pod: KubernetesPod) => controllerReferenceOf(pod)?.kind === 'Pod'
+  if (!pods.some(isOfPod)) return pods
+  const keyOf = (namespace = '', uid = '') => `${namespace}/${uid}`
+  const byKey = new Map(pods.map(pod => [keyOf(pod.metadata?.namespace, pod.metadata?.uid), pod]))
   const referenceOf = (pod: KubernetesPod, deep = 0): ObjectReference | undefined => {
     const own = controllerReferenceOf(pod)
-    const above = own?.kind === 'Pod' && deep < mostOwners ? byUid.get(own.uid) : undefined
+    if (own?.kind !== 'Pod' || deep === mostOwners) return own
+    const above = byKey.get(keyOf(pod.metadata?.namespace, own.uid))
     return (above && referenceOf(above, deep + 1)) ?? own
   }
   return pods.map(pod => {
-    const own = controllerReferenceOf(pod)
-    const controller = own?.kind === 'Pod' ? referenceOf(pod) : own
-    return controller === own
-      ? pod
-      : { ...pod, metadata: { ...pod.metadata, ownerReferences: [controller!] } }
+    const controller = isOfPod(pod) && referenceOf(pod)
+    return controller
+      ? { ...pod, metadata: { ...pod.metadata, ownerReferences: [controller] } }
+      : pod
   })
 }
 
-/** A pod may name any owner, itself too. */
+/** Owners that are followed at most: a pod may name itself. */
 const mostOwners = 5
 
 /** A port that refuses has no program that listens; one without an answer is behind a firewall. Source: net.Dial, `dial tcp 10.0.1.2:10250: i/o timeout`. */

@@ -46,7 +46,7 @@ export function folderStore(folder: string): Store {
     } catch (error) {
       throw folderFailure(error)
     } finally {
-      await partials.remove(partial)
+      partials.remove(partial)
     }
   }
 
@@ -107,16 +107,24 @@ export function folderStore(folder: string): Store {
 /** Files that are being written. If the process exits early, they are removed. */
 function partialFiles() {
   const paths = new Set<string>()
+  const remove = (path: string) => {
+    try {
+      rmSync(path, { force: true })
+    } catch {
+      // Its folder is no folder, or is no longer writable: the write has failed for that.
+    }
+  }
   const removeAll = () => {
-    for (const path of paths) rmSync(path, { force: true })
+    for (const path of paths) remove(path)
   }
   return {
     add(path: string) {
       if (paths.size === 0) process.once('exit', removeAll)
       paths.add(path)
     },
-    async remove(path: string) {
-      await rm(path, { force: true }).catch(() => undefined)
+    /** Also of a file that has been renamed. */
+    remove(path: string) {
+      remove(path)
       paths.delete(path)
       if (paths.size === 0) process.removeListener('exit', removeAll)
     },

@@ -30,7 +30,7 @@ export const firstLines = (lines: readonly string[], most: number, more = 'more'
 export const firstReasons = (reasons: readonly string[], most: number) =>
   firstLines(reasons, most).join('; ')
 
-/** Whoever writes a pod or a volume chooses its paths: other characters could say anything in a report. */
+/** Whether a report may show the path: the author of a pod or volume chooses it, and could write a sentence into it. */
 export const isPlainPath = (path: string) =>
   /^\/[\w./@:+~-]{0,99}$/.test(path) && !/\/(?:\/|\.\.(?:\/|$))/.test(path)
 

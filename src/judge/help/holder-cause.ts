@@ -397,7 +397,7 @@ export const mostOf = ({ lines }: FilesystemLedger, isOf: (line: LedgerLine) => 
 
 const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
 
-/** Share of what is used, of which the end makes no room. */
+/** Images and pods that together have less than this share of what is used make no room by their deletion. */
 const little = 0.1
 
 /** That images and pods have little. Null: they have much, or it is unknown. */

@@ -289,7 +289,7 @@ const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[])
   (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
   alike.some(part => part.place === place && part.inodes === 1)
 
-/** What grows is looked at before it has a limit, which alone evicts it again. Work that ends is not deleted. */
+/** Looks at what a service writes before it gets a limit: alone, a limit only evicts the pod again. The pod is deleted first; pods of Jobs are not. */
 export function seenBeforeLimit(reason: Reason, subject: NodeSubject): Reason {
   const [first] = reason.steps
   const { owner } = first ?? {}
@@ -301,7 +301,7 @@ export function seenBeforeLimit(reason: Reason, subject: NodeSubject): Reason {
   return withDeletion({ ...reason, steps: [look, ...reason.steps] }, subject)
 }
 
-/** Of what fills the disk now: a limit above what it holds comes too late. */
+/** The steps of a disk that fills now: a limit above what the pod holds comes too late. */
 export const movedToVolumes = (steps: readonly StepAction[]): StepAction[] =>
   steps.map(step =>
     step.id === 'set-ephemeral-storage' ? { ...step, id: 'move-to-volume' } : step,
@@ -741,7 +741,7 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   const fills = evicted.bytes >= nearlyWhole * disk.capacityBytes
   const limit = { id: 'set-ephemeral-storage', owner } as const
   return {
-    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}${fills ? `, most of the disk` : ''}.`,
+    seen: `${plural(count, 'pod')} of the same ${by} ${count === 1 ? 'was' : 'were'} evicted here${first}${most}${fills ? ', most of the disk' : ''}.`,
     // A limit below what it needs ends each try.
     steps:
       by === 'owner'

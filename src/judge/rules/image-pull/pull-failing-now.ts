@@ -449,7 +449,7 @@ function lastDeletion(
   return deletions.at(-1) ?? null
 }
 
-/** Canonical name of what the runtime uses, if it does not list it. Empty: it does. Null: unknown. */
+/** Canonical name of the runtime's sandbox image, if its list of images lacks it. Empty: the list has it. Null: unknown. */
 function missingSandbox({ host, runtime }: NodeSubject): string | null {
   const image = host?.containerd?.sandboxImage
   if (image === undefined || !runtime?.images) return null

@@ -17,8 +17,8 @@ import {
   taintOf,
   toleratedByOwner,
 } from '#judge/events/evictions.ts'
+import { diskReason, fullestDiskReason } from '#judge/help/disk-reason.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
-import { diskReason, fullestDiskReason } from '#judge/help/holders.ts'
 import { raisedReason, raisedThresholds } from '#judge/help/thresholds.ts'
 import {
   contextRule,

@@ -24,9 +24,9 @@ import {
   ownerName,
   thresholdOf,
 } from '#judge/events/evictions.ts'
+import { fullestDiskReason } from '#judge/help/disk-reason.ts'
 import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
-import { fullestDiskReason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import {
   bytes,

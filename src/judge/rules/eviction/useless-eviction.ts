@@ -1,5 +1,5 @@
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
-import { diskReason } from '#judge/help/holders.ts'
+import { diskReason } from '#judge/help/disk-reason.ts'
 import {
   amountOf,
   evictablePods,

@@ -22,7 +22,7 @@ import {
   waitingContainers,
   waitingOf,
 } from '#judge/events/events.ts'
-import { diskReason } from '#judge/help/holders.ts'
+import { diskReason } from '#judge/help/disk-reason.ts'
 import {
   bytes,
   contextRule,

@@ -7,8 +7,8 @@ import {
   placeWithoutSpace,
 } from '#facts/kubelet/event-messages.ts'
 import { claimName, scarceClaims } from '#judge/help/claims.ts'
+import { diskReason } from '#judge/help/disk-reason.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
-import { diskReason } from '#judge/help/holders.ts'
 import { mountAround } from '#judge/help/host-mounts.ts'
 import {
   containerOf,

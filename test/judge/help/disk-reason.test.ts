@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { gibibyte } from '#base/units.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
-import {
-  diskReason,
-  filesOfImages,
-  heldDisks,
-  reasonOf,
-  withMeasurementFirst,
-} from '#judge/help/holders.ts'
+import { diskReason, heldDisks, withMeasurementFirst } from '#judge/help/disk-reason.ts'
+import { filesOfImages } from '#judge/help/disks-of-wrong-size.ts'
+import { reasonOf } from '#judge/help/holder-steps.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { HolderCause } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'

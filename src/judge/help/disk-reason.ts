@@ -496,10 +496,11 @@ const rotated = /(?:-\d{8}|\.\d{1,2})$/
 
 /** A log that is rotated and large again: a deletion buys little time, and its last lines show what writes it. Null: any other case. */
 function rotatedLogReason(
-  { holder, place, owner, amount }: HolderCause,
+  { also, ...cause }: HolderCause,
   { steps }: Reason,
   ledger: NodeLedger | null,
 ): Other | null {
+  const { holder, place, owner, amount } = cause
   if (holder !== 'host-logs' || place === null || owner) return null
   const log = place.replace(rotated, '')
   const other = ledger?.parts.find(
@@ -511,6 +512,8 @@ function rotatedLogReason(
   if (!other) return null
   const [current, since] = other.place === log ? [log, ', written after the rotation'] : [place, '']
   return {
+    // The sentence names the other file.
+    cause: also && also.place !== other.place ? { ...cause, also } : cause,
     steps: [
       { id: 'look-on-node', variant: 'lines', place: current },
       ...steps.slice(0, 1).map(step => ({ ...step, id: 'empty-log' as const })),

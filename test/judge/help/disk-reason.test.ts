@@ -771,3 +771,16 @@ describe('files of images', () => {
     expect(filesOf(unused, names('a:1', 'a:2', 'b:1', 'b:2')).seen).toBeUndefined()
   })
 })
+
+it('names the other file of a rotated log once', () => {
+  const subject = exampleSubject({ held: { 'host-logs': 60 } })
+  const file = (place: string, gib: number) =>
+    ({ ...part('host-logs', 'api', gib), owner: null, place }) as HolderPart
+  const parts = [file('/var/log/messages', 31), file('/var/log/messages-20261120', 29)]
+  const found = diskReason(
+    { ...subject, ledger: { ...subject.ledger!, parts } },
+    'nodefs.available',
+  )
+  expect(found?.seen).toMatch(/^\/var\/log\/messages-20261120 has 29/)
+  expect(found?.cause).not.toHaveProperty('also')
+})

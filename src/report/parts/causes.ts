@@ -165,8 +165,7 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
         }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    if (cause.kind === 'world' && (cause.event === 'claim-full' || cause.event === 'image-missing'))
-      return []
+    if (cause.kind === 'world' && ofNoDisk.has(cause.event)) return []
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
@@ -190,6 +189,13 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
     ].slice(0, limits.nodes)
   }
 }
+
+/** What no room on a disk of the node ends. */
+const ofNoDisk: ReadonlySet<WorldEvent> = new Set<WorldEvent>([
+  ...(['cgroup-v1', 'claim-full', 'image-missing', 'kernel-memory-cgroups'] as const),
+  ...(['memory-outside-pods', 'processes-outside-pods', 'registry-rate-limit'] as const),
+  ...(['registry-unreachable', 'version-skew', 'volume-fails'] as const),
+])
 
 /** Share of a disk from which on what holds it is short of room. */
 const fullShare = 0.7

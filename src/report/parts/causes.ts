@@ -127,6 +127,7 @@ export function causesView(
   const views = causes.map((cause, index) => ({
     ...causeDetails(cause, index, on, anchorOf),
     held: heldLines(cause),
+    heldTitle: isOfDisk(cause) ? on.language.words.picture.holder : on.language.words.causes.beside,
     note:
       cause.cause.kind === 'holder'
         ? holderNote(cause.cause.holder, report.assumptions.holders, on.language)
@@ -165,7 +166,8 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
         }),
     )
     if (cause.kind === 'holder' && places.size === 1) return []
-    if (cause.kind === 'world' && ofNoDisk.has(cause.event)) return []
+    if (cause.kind === 'world' && (cause.event === 'claim-full' || cause.event === 'image-missing'))
+      return []
     const all = [...places]
       .filter(([key]) => canExplain(byName.get(key)))
       .map(([key, { cluster, name }]) => ({
@@ -192,10 +194,12 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
 
 /** What no room on a disk of the node ends. */
 const ofNoDisk: ReadonlySet<WorldEvent> = new Set<WorldEvent>([
-  ...(['cgroup-v1', 'claim-full', 'image-missing', 'kernel-memory-cgroups'] as const),
-  ...(['memory-outside-pods', 'processes-outside-pods', 'registry-rate-limit'] as const),
-  ...(['registry-unreachable', 'version-skew', 'volume-fails'] as const),
+  ...(['cgroup-v1', 'kernel-memory-cgroups', 'memory-outside-pods'] as const),
+  ...(['processes-outside-pods', 'registry-rate-limit', 'registry-unreachable'] as const),
+  ...(['version-skew', 'volume-fails'] as const),
 ])
+
+const isOfDisk = ({ cause }: FoundCause) => cause.kind !== 'world' || !ofNoDisk.has(cause.event)
 
 /** Share of a disk from which on what holds it is short of room. */
 const fullShare = 0.7

@@ -443,6 +443,7 @@ const saidByText: ReadonlySet<string> = new Set([
   'restart-agent',
   'restart-daemon',
   'restart-pod',
+  'restart-process',
 ])
 
 /** No controller starts the pod again. */

@@ -237,8 +237,9 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
     isNodeGroup(subject) && more.length === 0
       ? ['--nodegroup', subject.name]
       : ['--node', node.name]
-  // Plans of several causes lie side by side.
-  const file = `plan-${place.name}-${which[1]}.json`.replaceAll(/[^\w.-]/g, '-')
+  // Plans of several causes, and of what is done once, lie side by side.
+  const what = more.map(option => option.slice(1)).join('')
+  const file = `plan-${place.name}-${which[1]}${what}.json`.replaceAll(/[^\w.-]/g, '-')
   const [, command] = highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)
   return [['plans', command]]
 }

@@ -1,6 +1,6 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
-import { nodeKey } from '#base/text.ts'
+import { by, nodeKey } from '#base/text.ts'
 import {
   type Cause,
   type CauseGroup,
@@ -613,10 +613,16 @@ export function causesAndOutlook(
   const outlook = outlookView(report, language, indexOf)
   const nearestOf = (index: number) => outlook.rows.find(({ cause }) => cause === index)
   return {
-    causes: causes.map((cause, index) => ({
-      ...cause,
-      steps: immediateFirst(nearestFirst(cause, nearestOf(index))),
-    })),
+    causes: causes.map((cause, index) => {
+      const own = ownFindings(cause, nearestOf(index))
+      return {
+        ...cause,
+        findings: cause.findings.toSorted(
+          by(finding => !isAsBad(finding, cause) || !own.has(finding)),
+        ),
+        steps: immediateFirst(nearestFirst(cause, own)),
+      }
+    }),
     outlook: {
       ...outlook,
       rows: outlook.rows.map(row => ({
@@ -690,16 +696,21 @@ function heldText(
     : null
 }
 
+/** The findings of a cause on one node. */
+const ownFindings = ({ findings }: FoundCause, node: OutlookView['rows'][number] | undefined) =>
+  new Set(
+    findings.filter(
+      ({ cluster, nodes }) => cluster === node?.cluster && nodes.sample.includes(node.name),
+    ),
+  )
+
+const isAsBad = ({ rule, severity }: Finding, { findings: [worst] }: FoundCause) =>
+  rule === worst?.rule && severity === worst.severity
+
 /** The commands for the node that is nearest to eviction come first. */
-function nearestFirst(
-  { findings, steps }: FoundCause,
-  nearest: OutlookView['rows'][number] | undefined,
-): FoundCause['steps'] {
+function nearestFirst({ steps }: FoundCause, findings: ReadonlySet<Finding>): FoundCause['steps'] {
   const own = new Set(
-    findings
-      .filter(
-        ({ cluster, nodes }) => cluster === nearest?.cluster && nodes.sample.includes(nearest.name),
-      )
+    [...findings]
       .flatMap(finding => finding.steps.flatMap(({ commands }) => commands))
       .map(({ command }) => command),
   )

@@ -89,7 +89,7 @@ export function stepsOf(
           ? { id: 'await-replacement' as const }
           : feasibleAction(site.node, given)
       const isDurable = wish.id === 'set-fields' && fields.length === 0
-      const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
+      const own = isDurable ? { ...wish, id: 'enlarge-node-class' as const } : wish
       const disk = diskOf(own, site)
       const sized = withSource(
         own.id === 'set-fields' ? inDistributionFile(own, site.node) : own,
@@ -832,6 +832,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ]),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
+  // A larger disk moves the thresholds apart, and ends no wrong one.
+  'enlarge-node-class': part('set', undefined, 'node-replaced'),
   'expand-claim': all('ask-owner', expandClaim, 'nothing'),
   'find-container': readMoreStep(
     readOnNode(
@@ -1011,7 +1013,6 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'kubelet-restart',
   ),
   'restart-pod': all('free', deletePods, 'pods'),
-  'set-at-source': all('set', undefined, 'node-replaced'),
   'set-discard-unpacked': all(
     'set',
     readOnNode('sudo containerd config dump | grep discard_unpacked_layers'),

@@ -879,7 +879,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'list-processes': readMoreStep(readUsage(`${processesByProgram}; ${threadsAndZombies}`)),
   'look-in-volume': stepForm('nothing')('ask-owner', lookInVolume, 'nothing'),
   'look-on-host': readMoreStep(({ action }) => [
-    ['reads', `docker system df -v; df ${action.unit === 'inodes' ? '-i' : '-h'}`],
+    ['reads', `df ${action.unit === 'inodes' ? '-i' : '-h'}; docker system df; ${sizes(action)}`],
   ]),
   'look-on-node': readMoreStep(sizesOn),
   // Mounted once more, for this command alone, the disk has nothing mounted on it.

@@ -142,7 +142,7 @@ export const fittingIncidents: readonly Incident[] = [
     cause: [{ kind: 'unread' }],
     owner: 'platform',
     steps: ['read-more'],
-    words: [/does\s+not\s+show/, /at\s+most\s+1\.8\s+GiB/, /neither\s+pruning\s+images\s+nor/],
+    words: [/does\s+not\s+show/, /at\s+most\s+1\.8\s+GiB/, /makes\s+little\s+room/],
     never: [/Cause:\s+Image\s+GC/, /prune-images|crictl rmi/],
   },
 ]

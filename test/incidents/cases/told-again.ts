@@ -1,6 +1,6 @@
 /** Incidents whose first explanation sent the reader to another place: what is not known is named, and what has to be first stands first. */
 import type { Incident } from '../incident.ts'
-import { evictionOf, held, imageGc, images, users } from '../short-forms.ts'
+import { evictionOf, held, imageGc, images, nodeOf, users } from '../short-forms.ts'
 
 const unreadCauses = [held('unread'), { kind: 'unread' as const }, { kind: 'world' as const }]
 
@@ -59,8 +59,33 @@ export const toldAgainIncidents: readonly Incident[] = [
       /all\s+nodes\s+of\s+its\s+cluster\s+share\s+the\s+disk/,
       /sudo du /,
       // The numbers of the node that is named.
-      /first\s+e2e-worker-1\n\s+Cause:[^]*images\s+are\s+at\s+most\s+1\.9\s+GiB/,
+      /first\s+e2e-worker-1\n\s+Cause:[\s\S]*images\s+are\s+at\s+most\s+1\.9\s+GiB/,
     ],
     never: [imageGc, /drain/],
+  },
+  {
+    name: 'head-of-a-cluster-whose-job-a-deletion-ends',
+    thread: 'https://github.com/ray-project/ray/issues/15595',
+    found:
+      'gcs_server.out has 150 GB in the layer of the head of a Ray cluster. The deletion of its pod ends the job of all workers: the file is looked at, and emptied, before.',
+    world: nodeOf({
+      ...{ disk: { gib: 200, usedGib: 184 }, diskPressure: true },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'ml', owner: 'RayCluster tune', container: 'ray-head', layerGib: 151.4 },
+          memoryGib: 8,
+        },
+      ],
+      held: { images: images(3, 0.9, 2.1) },
+    }),
+    cause: [held('writable-layers')],
+    owner: 'ml/RayCluster tune',
+    steps: ['ask-owner'],
+    words: [
+      /Now:\s+look\s+what\s+is\s+large\s+in\s+RayCluster[\s\S]+copy[\s\S]+delete\s+Pod\s+ml\/tune/,
+      /sudo du -h -a -x -d 3 -0 \/run\/containerd/,
+    ],
+    never: [imageGc, /delete pod -n ml/],
   },
 ]

@@ -494,14 +494,18 @@ const podOf = (owner: HolderOwner | undefined) =>
     : { namespace: owner.namespace, pod: owner.pod }
 
 /** A command for each pod: that all of a workload end at once is for its owner to decide. */
-function deletePods({ action, ...on }: OnNode, effect: CommandEffect = 'restarts'): Command[] {
-  const pod = podOf(action.owner)
+function deletePods(on: OnNode, effect: CommandEffect = 'restarts'): (Command | null)[] {
+  const { owner, pods, inside } = on.action
+  const pod = podOf(owner)
   if (!pod) return [sessionCommand(on.node, 'reads')]
-  return (action.pods ?? [pod.pod]).map(name => [
-    effect,
-    kubectl('delete', 'pod', '-n', pod.namespace, clusterWord(name)),
-    { pods: 1 },
-  ])
+  const deletions = (pods ?? [pod.pod]).map(
+    (name): Command => [
+      effect,
+      kubectl('delete', 'pod', '-n', pod.namespace, clusterWord(name)),
+      { pods: 1 },
+    ],
+  )
+  return inside ? [lookInside(on), ...deletions] : deletions
 }
 
 /** The API server refuses it if the storage class does not allow it. */
@@ -882,7 +886,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'list-processes': readMoreStep(readUsage(`${processesByProgram}; ${threadsAndZombies}`)),
   'look-in-volume': stepForm('nothing')('ask-owner', lookInVolume, 'nothing'),
   'look-on-host': readMoreStep(({ action }) => [
-    ['reads', `docker system df -v; df ${action.unit === 'inodes' ? '-i' : '-h'}`],
+    ['reads', `df ${action.unit === 'inodes' ? '-i' : '-h'}; docker system df; ${sizes(action)}`],
   ]),
   'look-on-node': readMoreStep(sizesOn),
   // Mounted once more, for this command alone, the disk has nothing mounted on it.

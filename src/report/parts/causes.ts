@@ -1,6 +1,6 @@
 /** Causes of the findings, worst first: what is wrong, where, and one step that ends it. */
 
-import { by, nodeKey } from '#base/text.ts'
+import { nodeKey } from '#base/text.ts'
 import {
   type Cause,
   type CauseGroup,
@@ -613,16 +613,11 @@ export function causesAndOutlook(
   const outlook = outlookView(report, language, indexOf)
   const nearestOf = (index: number) => outlook.rows.find(({ cause }) => cause === index)
   return {
-    causes: causes.map((cause, index) => {
-      const own = ownFindings(cause, nearestOf(index))
-      return {
-        ...cause,
-        findings: cause.findings.toSorted(
-          by(finding => !isAsBad(finding, cause) || !own.has(finding)),
-        ),
-        steps: immediateFirst(nearestFirst(cause, own)),
-      }
-    }),
+    causes: causes.map((cause, index) => ({
+      ...cause,
+      findings: ofNearestFirst(cause.findings, nearestOf(index)),
+      steps: immediateFirst(nearestFirst(cause, nearestOf(index))),
+    })),
     outlook: {
       ...outlook,
       rows: outlook.rows.map(row => ({
@@ -696,21 +691,33 @@ function heldText(
     : null
 }
 
-/** The findings of a cause on one node. */
-const ownFindings = ({ findings }: FoundCause, node: OutlookView['rows'][number] | undefined) =>
-  new Set(
-    findings.filter(
-      ({ cluster, nodes }) => cluster === node?.cluster && nodes.sample.includes(node.name),
-    ),
+/** Of findings that are alike, that of the nearest node comes first: its numbers stand beside its name. */
+function ofNearestFirst(
+  findings: Finding[],
+  nearest: OutlookView['rows'][number] | undefined,
+): Finding[] {
+  const [worst] = findings
+  const own = findings.find(
+    one =>
+      nearest !== undefined &&
+      isFindingOn(one, nearest.cluster, nearest.name) &&
+      one.rule === worst!.rule &&
+      one.severity === worst!.severity &&
+      (one.seen === undefined) === (worst!.seen === undefined),
   )
-
-const isAsBad = ({ rule, severity }: Finding, { findings: [worst] }: FoundCause) =>
-  rule === worst?.rule && severity === worst.severity
+  return own === undefined ? findings : [own, ...findings.filter(one => one !== own)]
+}
 
 /** The commands for the node that is nearest to eviction come first. */
-function nearestFirst({ steps }: FoundCause, findings: ReadonlySet<Finding>): FoundCause['steps'] {
+function nearestFirst(
+  { findings, steps }: FoundCause,
+  nearest: OutlookView['rows'][number] | undefined,
+): FoundCause['steps'] {
   const own = new Set(
-    [...findings]
+    findings
+      .filter(
+        ({ cluster, nodes }) => cluster === nearest?.cluster && nodes.sample.includes(nearest.name),
+      )
       .flatMap(finding => finding.steps.flatMap(({ commands }) => commands))
       .map(({ command }) => command),
   )

@@ -330,8 +330,13 @@ function actionText(
     const named = hasMoreMounts ? [...mounts, '…'] : mounts
     return steps.writtenBy(text, language.line(list(named), limits.places))
   }
+  if (isLookedAtFirst(action)) return steps.lookedAtFirst(owner, text)
   return action.isUnsure ? steps.measuredFirst(text) : text
 }
+
+/** What the deletion ends is looked at before: that command stands first, and alone. */
+const isLookedAtFirst = ({ id, inside }: StepAction) =>
+  inside !== undefined && (id === 'delete-pod' || id === 'end-pod')
 
 /** Steps that change the pod template. */
 const ofTemplate: ReadonlySet<StepAction['id']> = new Set([
@@ -508,6 +513,7 @@ export function leadingCommands(steps: readonly Step[]): StepCommand[] {
   const first = withCommands(steps)
   if (!first) return []
   const { action, commands } = first
+  if (isLookedAtFirst(action)) return commands.slice(0, 1)
   const last = commands.findIndex(({ effect }) => ofNodes.has(effect))
   // A restarted node gets pods again when it is uncordoned.
   const end = action.id === 'reboot' && last >= 0 ? last + 2 : last + 1

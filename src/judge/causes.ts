@@ -9,7 +9,7 @@ import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { sampleSize } from '#judge/drift/variants.ts'
 import { mostLosses } from '#judge/help/deletion.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
-import { diskUse } from '#judge/help/holders.ts'
+import { diskUse } from '#judge/help/holder-steps.ts'
 import { cutMounts } from '#judge/help/host-mounts.ts'
 import { amountOf } from '#judge/help/thresholds.ts'
 import {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail/mail.ts'
-import { causesAndOutlook } from '#report/parts/causes.ts'
+import { causesAndOutlook, causesView } from '#report/parts/causes.ts'
+import { titlesOf } from '#report/parts/rule-words.ts'
 import { incidents } from './cases/index.ts'
 import type { Incident } from './incident.ts'
 import { type Judged, judgedIncident } from './judged.ts'
@@ -56,6 +57,23 @@ describe('the explanations', async () => {
         without.push(incident.name)
     }
     expect(without).toEqual([])
+  })
+
+  it('do not say that a disk is the cause of short memory, processes or registries', async () => {
+    const titles: string[] = []
+    for (const incident of incidents) {
+      const { report } = await judgedOnce(incident)
+      const { causes } = causesAndOutlook(report, english)
+      const on = { titleOf: titlesOf(report, english), language: english }
+      const views = causesView(causes, on, id => id, report)
+      for (const [index, { held, heldTitle }] of [...views.shown, ...views.rest].entries()) {
+        const { cause } = causes[index]!
+        if (held.length > 0 && cause.kind === 'world' && /memory|proc|registry/.test(cause.event))
+          titles.push(heldTitle)
+      }
+    }
+    expect(titles.length).toBeGreaterThan(3)
+    expect(new Set(titles)).toEqual(new Set([english.words.causes.beside]))
   })
 
   it.each(['cause', 'owner', 'step', 'words'] as const)('have the %s of the thread', part => {

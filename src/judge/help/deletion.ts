@@ -180,7 +180,17 @@ export function podDeletion(
   const deletion = deletionOf(owner, pods)
   if (deletion?.id === 'end-pod' && largestBytes < leastShareOfPod * amount.low) return null
   const own = podsOf(cause, ledger?.parts ?? [])
-  return deletion && { ...deletion, ...(own.length > 0 && { pods: own }) }
+  const inside = isLost(owner, pods) ? writingContainer(owner, pods, cause.place) : undefined
+  return (
+    deletion && { ...deletion, ...(own.length > 0 && { pods: own }), ...(inside && { inside }) }
+  )
+}
+
+/** Whether the deletion ends work or data for good, of a Job, of an operator's object or of no controller: what is inside is looked at before. */
+function isLost(owner: HolderOwner | null, pods: NodeSubject['pods']): boolean {
+  if (!owner || !('workload' in owner) || isOfDaemonSet(owner)) return false
+  const { workload } = owner
+  return workload === null || isOfCustomKind(workload) || !runsForever(podOf(pods, owner))
 }
 
 /** Null: it is no pod, or a deletion ends none of its processes, or ends the mounts of others. */

@@ -2,7 +2,7 @@ import { gibibyte } from '#base/units.ts'
 import { bytes, bytesLine, percent } from '#judge/rule.ts'
 import type { DiskHolder, FilesystemLedger, LedgerLine, NodeLedger } from '#model/prediction.ts'
 import { holderCause, type Reason } from './holder-cause.ts'
-import { type HolderSubject, reasonOf } from './holders.ts'
+import { type HolderSubject, reasonOf } from './holder-steps.ts'
 
 interface LeastHeld {
   percent: number

@@ -14,7 +14,7 @@ import {
   statsOf,
 } from './deletion.ts'
 import { partCause, type Reason } from './holder-cause.ts'
-import { reasonOf } from './holders.ts'
+import { reasonOf } from './holder-steps.ts'
 import { daemonsOf } from './reservations.ts'
 
 /** As the kubelet counts it. Upstream: pkg/kubelet/eviction/helpers.go makeSignalObservations */

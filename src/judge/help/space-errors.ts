@@ -11,8 +11,8 @@ import {
   type VolumeSource,
 } from '#model/input/record.ts'
 import type { FilesystemState, Signal } from '#model/prediction.ts'
+import { diskReason } from './disk-reason.ts'
 import { diskOf, heldBySignal } from './holder-cause.ts'
-import { diskReason } from './holders.ts'
 import { isShortOfInodes } from './thresholds.ts'
 
 /** Free share of bytes and of inodes of a disk above which a file can be written. */

@@ -10,7 +10,7 @@ import {
 } from '#judge/compare/history/happenings.ts'
 import type { Refusals } from '#judge/fixes/completion.ts'
 import { FixFacts } from '#judge/fixes/fix-facts.ts'
-import { heldDisks } from '#judge/help/holders.ts'
+import { heldDisks } from '#judge/help/disk-reason.ts'
 import {
   type CohortRule,
   type ContextRule,

@@ -127,6 +127,7 @@ export function causesView(
   const views = causes.map((cause, index) => ({
     ...causeDetails(cause, index, on, anchorOf),
     held: heldLines(cause),
+    heldTitle: isOfDisk(cause) ? on.language.words.picture.holder : on.language.words.causes.beside,
     note:
       cause.cause.kind === 'holder'
         ? holderNote(cause.cause.holder, report.assumptions.holders, on.language)
@@ -190,6 +191,15 @@ function heldLinesOf(causes: FoundCause[], { nodes }: AuditReport, language: Lan
     ].slice(0, limits.nodes)
   }
 }
+
+/** What no room on a disk of the node ends. */
+const ofNoDisk: ReadonlySet<WorldEvent> = new Set<WorldEvent>([
+  ...(['cgroup-v1', 'kernel-memory-cgroups', 'memory-outside-pods'] as const),
+  ...(['processes-outside-pods', 'registry-rate-limit', 'registry-unreachable'] as const),
+  ...(['version-skew', 'volume-fails'] as const),
+])
+
+const isOfDisk = ({ cause }: FoundCause) => cause.kind !== 'world' || !ofNoDisk.has(cause.event)
 
 /** Share of a disk from which on what holds it is short of room. */
 const fullShare = 0.7
@@ -272,7 +282,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
         : null,
     commands: commandsView(cause.steps, language),
     leading: leadingCommands(cause.steps).length,
-    oneOf: oneOfText(cause.steps, language),
+    oneOf: oneOfText(cause.steps, cause.nodes.count, language),
   }
 }
 
@@ -605,6 +615,7 @@ export function causesAndOutlook(
   return {
     causes: causes.map((cause, index) => ({
       ...cause,
+      findings: ofNearestFirst(cause.findings, nearestOf(index)),
       steps: immediateFirst(nearestFirst(cause, nearestOf(index))),
     })),
     outlook: {
@@ -678,6 +689,23 @@ function heldText(
     ? (statementOf({ ...found, cause: first.cause, findings: own }, language)?.replace(/\.$/, '') ??
         null)
     : null
+}
+
+/** Of findings that are alike, that of the nearest node comes first: its numbers stand beside its name. */
+function ofNearestFirst(
+  findings: Finding[],
+  nearest: OutlookView['rows'][number] | undefined,
+): Finding[] {
+  const [worst] = findings
+  const own = findings.find(
+    one =>
+      nearest !== undefined &&
+      isFindingOn(one, nearest.cluster, nearest.name) &&
+      one.rule === worst!.rule &&
+      one.severity === worst!.severity &&
+      (one.seen === undefined) === (worst!.seen === undefined),
+  )
+  return own === undefined ? findings : [own, ...findings.filter(one => one !== own)]
 }
 
 /** The commands for the node that is nearest to eviction come first. */

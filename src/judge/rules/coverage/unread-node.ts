@@ -5,7 +5,7 @@ import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { unsupportedReason } from '#facts/kubelet/features.ts'
 import { conditionOfResource, largestEvicted, resourceText } from '#judge/events/evictions.ts'
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
-import { diskUse } from '#judge/help/holders.ts'
+import { diskUse } from '#judge/help/holder-steps.ts'
 import { withMounts } from '#judge/help/host-mounts.ts'
 import {
   type HeldByWorkload,

@@ -2,9 +2,10 @@ import { hourMs } from '#base/units.ts'
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
+import { diskReason, movedToVolumes, seenBeforeLimit } from '#judge/help/disk-reason.ts'
+import { filesOfImages } from '#judge/help/disks-of-wrong-size.ts'
 import { fillRate } from '#judge/help/fill-rate.ts'
 import { heldBySignal } from '#judge/help/holder-cause.ts'
-import { diskReason, filesOfImages, movedToVolumes, seenBeforeLimit } from '#judge/help/holders.ts'
 import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
 import {
   bytes,

@@ -1,9 +1,10 @@
 import { dayMs, weekMs } from '#base/units.ts'
 import { agoMs, isWithinWindow, shownTime } from '#judge/events/events.ts'
 import { diskEvictions } from '#judge/events/evictions.ts'
+import { diskReason, fullestDiskReason } from '#judge/help/disk-reason.ts'
 import { evictedWriter, largestPart } from '#judge/help/explained-pressure.ts'
 import { partCause } from '#judge/help/holder-cause.ts'
-import { diskReason, fullestDiskReason, reasonOf } from '#judge/help/holders.ts'
+import { reasonOf } from '#judge/help/holder-steps.ts'
 import { staleConditionMs } from '#judge/help/thresholds.ts'
 import {
   bytes,

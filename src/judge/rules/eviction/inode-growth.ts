@@ -1,5 +1,5 @@
 import { dayMs } from '#base/units.ts'
-import { diskReason } from '#judge/help/holders.ts'
+import { diskReason } from '#judge/help/disk-reason.ts'
 import { isLinux, line, lines, nodeRule, percent, plural, worldCause } from '#judge/rule.ts'
 
 /** The rule fails from this used percentage of a filesystem's inodes on. */

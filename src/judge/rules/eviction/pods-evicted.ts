@@ -16,10 +16,10 @@ import {
   ownerName,
   placeOf,
 } from '#judge/events/evictions.ts'
+import { fullestDiskReason, movedToVolumes } from '#judge/help/disk-reason.ts'
 import { largerVolume, volumeToWrite } from '#judge/help/disk-size.ts'
 import { isPassedExplained } from '#judge/help/explained-pressure.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
-import { fullestDiskReason, movedToVolumes } from '#judge/help/holders.ts'
 import { passedPressureOf } from '#judge/help/passed-pressure.ts'
 import { diskEvictionPercent } from '#judge/help/thresholds.ts'
 import {

@@ -24,9 +24,9 @@ import {
   ownerName,
   thresholdOf,
 } from '#judge/events/evictions.ts'
+import { fullestDiskReason } from '#judge/help/disk-reason.ts'
 import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
-import { fullestDiskReason } from '#judge/help/holders.ts'
 import { diskEvictionPercent, soundImageGc } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -155,6 +155,7 @@ function reasonOf({ held, writer, imageGC }: PressureFact, policy: Policy): Part
       steps: [{ id: 'set-ephemeral-storage', owner, bytes }],
     }
   }
+  if (held?.cause.kind === 'unread') return { cause: held.cause, steps: held.steps }
   if (held?.cause.kind !== 'holder') return {}
   const config = imageGC && soundImageGc(imageGC.evictionPercent, policy)
   if (!config || imageGC.highPercent <= config.imageGCHighThresholdPercent) return {}

@@ -1,6 +1,6 @@
+import { reasonBeyondImageGc } from '#judge/help/disk-reason.ts'
 import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
-import { reasonBeyondImageGc } from '#judge/help/holders.ts'
 import { imageGcFix } from '#judge/help/thresholds.ts'
 import {
   bytes,

@@ -1,7 +1,7 @@
 import { evictionSeconds, gcMinutes, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { reasonBeyondImageGc } from '#judge/help/disk-reason.ts'
 import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
-import { reasonBeyondImageGc } from '#judge/help/holders.ts'
 import {
   assumedGrowth,
   growthLine,

@@ -2,7 +2,7 @@ import { usedPercentOf } from '#base/percent.ts'
 import { by } from '#base/text.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import { isCrio } from '#facts/kubelet/unpacking.ts'
-import { diskReason } from '#judge/help/holders.ts'
+import { diskReason } from '#judge/help/disk-reason.ts'
 import { lowThresholds, whyNoRound } from '#judge/help/thresholds.ts'
 import {
   bytes,

@@ -1,6 +1,6 @@
 import { usedPercentOf } from '#base/percent.ts'
 import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
-import { diskReason } from '#judge/help/holders.ts'
+import { diskReason } from '#judge/help/disk-reason.ts'
 import {
   amountLine,
   evictablePods,

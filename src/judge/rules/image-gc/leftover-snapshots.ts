@@ -8,7 +8,7 @@ import {
   isLargeShare,
 } from '#judge/help/held.ts'
 import { partCause } from '#judge/help/holder-cause.ts'
-import { reasonOf } from '#judge/help/holders.ts'
+import { reasonOf } from '#judge/help/holder-steps.ts'
 import { bytes, bytesLine, line, lines, type NodeSubject, nodeRule, plural } from '#judge/rule.ts'
 import type { HolderCause, Severity, StepAction } from '#model/finding.ts'
 import { statusesOf } from '#model/input/record.ts'

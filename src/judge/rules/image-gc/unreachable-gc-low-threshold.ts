@@ -8,8 +8,8 @@ import {
   unreadEvents,
   withEvidence,
 } from '#judge/events/events.ts'
+import { diskReason } from '#judge/help/disk-reason.ts'
 import type { Reason } from '#judge/help/holder-cause.ts'
-import { diskReason } from '#judge/help/holders.ts'
 import { lowThresholds, whyNoRound } from '#judge/help/thresholds.ts'
 import {
   bytes,

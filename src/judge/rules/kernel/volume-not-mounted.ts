@@ -18,7 +18,7 @@ import {
   timesText,
   unreadEvents,
 } from '#judge/events/events.ts'
-import { diskReason } from '#judge/help/holders.ts'
+import { diskReason } from '#judge/help/disk-reason.ts'
 import {
   bytes,
   contextRule,

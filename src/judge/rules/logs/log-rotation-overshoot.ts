@@ -1,7 +1,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
 import { holderCause } from '#judge/help/holder-cause.ts'
-import { reasonOf } from '#judge/help/holders.ts'
+import { reasonOf } from '#judge/help/holder-steps.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
 import {
   type LogRotation,

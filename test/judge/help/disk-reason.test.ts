@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { gibibyte } from '#base/units.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
-import {
-  diskReason,
-  filesOfImages,
-  heldDisks,
-  reasonOf,
-  withMeasurementFirst,
-} from '#judge/help/holders.ts'
+import { diskReason, heldDisks, withMeasurementFirst } from '#judge/help/disk-reason.ts'
+import { filesOfImages } from '#judge/help/disks-of-wrong-size.ts'
+import { reasonOf } from '#judge/help/holder-steps.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { HolderCause } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
@@ -774,4 +770,17 @@ describe('files of images', () => {
     expect(filesOf(unused).seen).toContain('2 of the 3 images')
     expect(filesOf(unused, names('a:1', 'a:2', 'b:1', 'b:2')).seen).toBeUndefined()
   })
+})
+
+it('names the other file of a rotated log once', () => {
+  const subject = exampleSubject({ held: { 'host-logs': 60 } })
+  const file = (place: string, gib: number) =>
+    ({ ...part('host-logs', 'api', gib), owner: null, place }) as HolderPart
+  const parts = [file('/var/log/messages', 31), file('/var/log/messages-20261120', 29)]
+  const found = diskReason(
+    { ...subject, ledger: { ...subject.ledger!, parts } },
+    'nodefs.available',
+  )
+  expect(found?.seen).toMatch(/^\/var\/log\/messages-20261120 has 29/)
+  expect(found?.cause).not.toHaveProperty('also')
 })

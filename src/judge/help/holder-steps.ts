@@ -139,7 +139,7 @@ function unreadDisk(
   subject: HolderSubject,
 ): Reason {
   const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
-  const seen = disk && littleText(disk)
+  const seen = disk && littleText(disk, subject.host?.diskUse != null)
   return {
     cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
     steps: [

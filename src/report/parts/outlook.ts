@@ -7,7 +7,7 @@ import { usedPercentOf } from '#base/percent.ts'
 import { by } from '#base/text.ts'
 import { hourMs, minuteMs, weekMs } from '#base/units.ts'
 import type { Cause } from '#model/finding.ts'
-import type { RememberedImage } from '#model/history.ts'
+import { areHappeningsCut, type RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
 import { areOfOnePool, conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
@@ -336,6 +336,7 @@ function basisText({ node, next, disk, band }: NodeOutlook, language: Language):
             evicted.length,
             timeOf(last.at, reported?.since, language),
             Date.parse(last.at) < Date.parse(reported?.since ?? last.at),
+            areHappeningsCut(node.happened),
           ),
         ]
       : []),

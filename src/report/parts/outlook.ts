@@ -210,7 +210,9 @@ function outlookRow(
   const holder = cause === null && held ? holderOf(held.cause, language) : null
   const isOfMemory = signal !== null && conditionOf(signal) === 'MemoryPressure'
   const shortBytes = disk || isOfMemory ? Math.max(0, -(next?.threshold?.margin ?? 0)) : 0
-  const first = firstVictims?.find(one => one.signal === signal)
+  const first = isUnwatched(node, signal)
+    ? undefined
+    : firstVictims?.find(one => one.signal === signal)
   const unnamed = unnamedVictimText(node, signal, language)
   const victims = victimsText(first, unnamed, language)
   // Pods of the same rank have no order.
@@ -420,15 +422,14 @@ function imageGcText(
     : words.gcIn(bytes(imageGC.bytesUntilTrigger))
 }
 
+/** Nothing is evicted for it, whatever the order of pods. */
+const isUnwatched = ({ prediction: { eviction } }: AuditedNode, signal: Signal | null) =>
+  eviction?.thresholds.every(threshold => threshold.signal !== signal) === true
+
 /** Why no pod is named. The order of eviction is not kept by each signal. */
-function unnamedVictimText(
-  { prediction: { eviction }, details }: AuditedNode,
-  signal: Signal | null,
-  { words }: Language,
-) {
-  if (eviction?.thresholds.every(threshold => threshold.signal !== signal) === true)
-    return words.next.noThreshold
-  return details().firstVictims?.length ? words.unknown : words.next.noOrder
+function unnamedVictimText(node: AuditedNode, signal: Signal | null, { words }: Language) {
+  if (isUnwatched(node, signal)) return words.next.noThreshold
+  return node.details().firstVictims?.length ? words.unknown : words.next.noOrder
 }
 
 /** @param unnamed why no pod is named */

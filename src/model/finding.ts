@@ -533,6 +533,7 @@ export type StepActionId =
   | 'restart-daemon'
   | 'restart-kubelet'
   | 'restart-pod'
+  | 'restart-process'
   | 'set-at-source'
   | 'set-discard-unpacked'
   | 'set-ephemeral-storage'

@@ -89,7 +89,7 @@ export function stepsOf(
           ? { id: 'await-replacement' as const }
           : feasibleAction(site.node, given)
       const isDurable = wish.id === 'set-fields' && fields.length === 0
-      const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
+      const own = isDurable ? { ...wish, id: 'enlarge-node-class' as const } : wish
       const disk = diskOf(own, site)
       const sized = withSource(
         own.id === 'set-fields' ? inDistributionFile(own, site.node) : own,
@@ -242,8 +242,9 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
     isNodeGroup(subject) && more.length === 0
       ? ['--nodegroup', subject.name]
       : ['--node', node.name]
-  // Plans of several causes lie side by side.
-  const file = `plan-${place.name}-${which[1]}.json`.replaceAll(/[^\w.-]/g, '-')
+  // Plans of several causes, and of what is done once, lie side by side.
+  const what = more.map(option => option.slice(1)).join('')
+  const file = `plan-${place.name}-${which[1]}${what}.json`.replaceAll(/[^\w.-]/g, '-')
   const [, command] = highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)
   return [['plans', command]]
 }
@@ -861,6 +862,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ]),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
+  // A larger disk moves the thresholds apart, and ends no wrong one.
+  'enlarge-node-class': part('set', undefined, 'node-replaced'),
   'expand-claim': all('ask-owner', expandClaim, 'nothing'),
   'find-container': readMoreStep(
     readOnNode(
@@ -1041,7 +1044,6 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   'restart-pod': all('free', deletePods, 'pods'),
   'restart-process': all('free', restartProcess, 'kubelet-restart'),
-  'set-at-source': all('set', undefined, 'node-replaced'),
   'set-discard-unpacked': all(
     'set',
     readOnNode('sudo containerd config dump | grep discard_unpacked_layers'),

@@ -95,21 +95,21 @@ const sortOf: Record<string, Pick<Step, 'kind' | 'disturbs'>> = {
   'prune-images': { kind: 'free', disturbs: 'kubelet-restart' },
   'replace-node': { kind: 'replace', disturbs: 'node-replaced' },
   'restart-pod': { kind: 'free', disturbs: 'pods' },
-  'set-at-source': { kind: 'set', disturbs: 'node-replaced' },
+  'enlarge-node-class': { kind: 'set', disturbs: 'node-replaced' },
 }
 
 it.each([
   [['larger-disk', 'restart-pod'], /^Now: restart .* free then\. Then: give .* \(moves pods /],
   [
-    ['look-on-node', 'set-at-source'],
-    /^Now: look .* \(reads only\)\. Then: write .* \(moves pods /,
+    ['look-on-node', 'enlarge-node-class'],
+    /^Now: look .* \(reads only\)\. Then: give .* \(moves pods /,
   ],
   [
     ['look-on-node', 'replace-node'],
     /^What to do: 1\. look .* \(reads only\)\. 2\. replace .* \(moves pods /,
   ],
   [['prune-images'], /^What to do: let .* \(restarts the kubelet\)$/],
-  [['set-at-source', 'look-on-node'], /^What to do: 1\. write .* 2\. look .* \(reads only\)$/],
+  [['enlarge-node-class', 'look-on-node'], /^What to do: 1\. give .* 2\. look .* \(reads only\)$/],
 ])('puts what helps at once before what lasts: %s', (ids, expected) => {
   const steps = ids.map(id => ({ ...sortOf[id]!, action: { id }, commands: [], ends: 'all' }))
   const lines = stepLines(steps as Step[], null, null, english)

@@ -534,6 +534,7 @@ export type StepActionId =
   | 'restart-daemon'
   | 'restart-kubelet'
   | 'restart-pod'
+  | 'restart-process'
   | 'set-discard-unpacked'
   | 'set-ephemeral-storage'
   | 'set-fields'

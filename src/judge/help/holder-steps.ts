@@ -175,10 +175,10 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
     .filter(
       id =>
         (id !== 'read-on-node' || canMeasureDisks(subject.identity)) &&
-        (id !== 'restart-pod' || !isOfMany),
+        (id !== 'restart-pod' || !isOfMany) &&
+        (id !== 'check-rotation' || owner === null) &&
+        (id !== 'upgrade-runtime' || isContainerd(subject.node)),
     )
-    .filter(id => id !== 'check-rotation' || owner === null)
-    .filter(id => id !== 'upgrade-runtime' || isContainerd(subject.node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'

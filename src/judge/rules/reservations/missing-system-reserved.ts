@@ -7,6 +7,7 @@ import { recordedEvictions } from '#judge/events/evictions.ts'
 import {
   feasibleFix,
   reservedMemory,
+  swollenDaemons,
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
@@ -57,7 +58,7 @@ export const missingSystemReserved = nodeRule({
         ),
       }
     } else if (daemons.bytes > reserved.kube)
-      yield {
+      yield swollenDaemons(subject) ?? {
         confidence: 'likely',
         consequence: `The daemons use ${bytes(daemons.bytes)}, kubeReserved holds ${bytes(reserved.kube)}, and nothing is reserved for the system: ${bytes(daemons.bytes - reserved.kube)} come out of what pods were promised.`,
         evidence: evidence(),

@@ -395,7 +395,7 @@ export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boole
 export const mostOf = ({ lines }: FilesystemLedger, isOf: (line: LedgerLine) => boolean): number =>
   lines.reduce((sum, line) => sum + (isOf(line) ? line.highBytes : 0), 0)
 
-const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
+export const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
 
 /** Images and pods that together have less than this share of what is used make no room by their deletion. */
 const little = 0.1

@@ -282,7 +282,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
         : null,
     commands: commandsView(cause.steps, language),
     leading: leadingCommands(cause.steps).length,
-    oneOf: oneOfText(cause.steps, language),
+    oneOf: oneOfText(cause.steps, cause.nodes.count, language),
   }
 }
 

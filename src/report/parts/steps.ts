@@ -448,6 +448,7 @@ const saidByText: ReadonlySet<string> = new Set([
   'restart-agent',
   'restart-daemon',
   'restart-pod',
+  'restart-process',
 ])
 
 /** No controller starts the pod again. */
@@ -520,11 +521,17 @@ export function leadingCommands(steps: readonly Step[]): StepCommand[] {
   return commands.slice(0, Math.min(end, limits.sequence) || 1)
 }
 
-/** `1 of 3 commands`. Null: the leading commands are all of the first step. */
-export function oneOfText(steps: readonly Step[], { words }: Language): string | null {
+/** `1 of 3 commands`; `command for 1 of 6 nodes`, of what each node needs. Null: the leading commands are all of the first step. */
+export function oneOfText(
+  steps: readonly Step[],
+  nodeCount: number,
+  { words }: Language,
+): string | null {
   const first = withCommands(steps)
   const count = first?.commands.length ?? 0
-  return count > leadingCommands(steps).length ? words.steps.oneOf(count) : null
+  const shown = leadingCommands(steps)
+  if (nodeCount > 1 && shown.some(({ nodes }) => nodes === 1)) return words.steps.oneNode(nodeCount)
+  return count > shown.length ? words.steps.oneOf(count) : null
 }
 
 /** The step whose command stands alone: a shown one, or one that only reads. */

@@ -7,11 +7,12 @@ import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-fold
 import { isWithinWindow } from '#judge/events/events.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
 import { patternsOf } from '#judge/logs/logrotate.ts'
-import { bytes, type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
+import { bytes, type NodeSubject, nameLength, plural, shorten } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { type FilesystemStats, type NodeIdentity, placedWorkload } from '#model/input/record.ts'
 import {
   areOfOnePool,
+  type FilesystemLedger,
   type HolderOwner,
   type HolderPart,
   type NodeLedger,
@@ -36,7 +37,7 @@ import {
   ofLocalStorage,
   type Reason,
 } from './holder-cause.ts'
-import { cutMounts, mountsAt } from './host-mounts.ts'
+import { cutMounts, mountsAt, unmountedClaims } from './host-mounts.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
 export const diskUse = 'disk use'
@@ -139,16 +140,25 @@ function unreadDisk(
   subject: HolderSubject,
 ): Reason {
   const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
-  const seen = disk && littleText(disk, subject.host?.diskUse != null)
+  const claims = disk && filesystem === 'nodefs' ? unmountedClaims(subject) : []
+  const seen =
+    disk &&
+    (claims.length > 0
+      ? unmountedText(claims, disk)
+      : littleText(disk, subject.host?.diskUse != null))
   return {
     cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
     steps: [
       ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
       { ...measuring(subject), ...inodes },
+      ...(claims.length > 0 ? [{ id: 'move-into-volume' as const }] : []),
     ],
     ...(seen && { seen }),
   }
 }
+
+const unmountedText = (claims: readonly string[], { capacityBytes }: FilesystemLedger) =>
+  `${plural(claims.length, 'claim')} ${claims.length === 1 ? 'reports' : 'report'} the size and the free space of the node's own disk (${bytes(capacityBytes)}): unless the driver keeps folders on the node, no volume is mounted there, and the data on this disk is the only copy. Copy it before a pod or the node is deleted.`
 
 export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause

@@ -11,7 +11,7 @@ import {
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
-import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { hasMuchMemory, whyUnobserved } from '#judge/help/thresholds.ts'
 import { bytes, isLinux, type NodeSubject, nodeRule, reservations } from '#judge/rule.ts'
 
 export const missingSystemReserved = nodeRule({
@@ -41,7 +41,7 @@ export const missingSystemReserved = nodeRule({
       const reported = amountOrNull(node.status?.allocatable?.memory)
       const allocatable = reported === null ? 'not reported' : bytes(reported)
       yield {
-        ...((hasRoom(subject) || isOfPod(subject, eksReservedMemoryMiB(pods) * mebibyte)) && {
+        ...((hasMuchMemory(subject) || isOfPod(subject, eksReservedMemoryMiB(pods) * mebibyte)) && {
           severity: 'medium' as const,
         }),
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
@@ -69,8 +69,6 @@ export const missingSystemReserved = nodeRule({
   },
 })
 
-const roomyShare = 0.5
-
 /** A container used more above its request than a reservation would have kept, until its pod was evicted. */
 const isOfPod = ({ pods, at }: NodeSubject, reservedBytes: number): boolean =>
   recordedEvictions(pods ?? [], at, dayMs).some(({ message }) => {
@@ -83,11 +81,3 @@ const isOfPod = ({ pods, at }: NodeSubject, reservedBytes: number): boolean =>
       )
     )
   })
-
-function hasRoom({ conditions, eviction }: NodeSubject): boolean {
-  const { capacityBytes, availableBytes } = eviction?.signals['memory.available'] ?? {}
-  return (
-    conditions.MemoryPressure === 'False' &&
-    (availableBytes ?? 0) >= roomyShare * (capacityBytes ?? Number.POSITIVE_INFINITY)
-  )
-}

@@ -74,7 +74,7 @@ function stepsOf(cause: HolderCause, { host, node, pods }: HolderSubject): reado
   const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
   if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
   if (holder === 'pod-volumes' && unit !== 'inodes' && keepsData(owner, pods))
-    return ['move-to-volume']
+    return [hasClaim(owner, pods) ? 'ask-owner' : 'move-to-volume']
   if (holder === 'pod-volumes') {
     const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
     return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
@@ -210,7 +210,7 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
-    ...(id === 'move-to-volume' && volumeVariants[holder]),
+    ...variantOf(id, cause),
     ...(inside && { inside }),
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -255,10 +255,26 @@ const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[])
   (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
   alike.some(part => part.place === place && part.inodes === 1)
 
+/** What lies in an emptyDir beside a claim is no data of the application. */
+const hasClaim = (owner: HolderOwner | null, pods: NodeSubject['pods'] | undefined) =>
+  owner !== null &&
+  'pod' in owner &&
+  podOf(pods, owner)?.spec?.volumes?.some(one => one.persistentVolumeClaim ?? one.ephemeral) ===
+    true
+
 const volumeVariants: Partial<Record<HolderCause['holder'], Pick<StepAction, 'variant'>>> = {
   'image-volumes': { variant: 'declared' },
   // A limit would end its only copy.
   'pod-volumes': { variant: 'data' },
+}
+
+function variantOf(
+  id: StepActionId,
+  { holder, amount }: HolderCause,
+): Pick<StepAction, 'variant'> | undefined {
+  if (id === 'move-to-volume') return volumeVariants[holder]
+  const isScratch = id === 'ask-owner' && holder === 'pod-volumes' && amount.unit === 'bytes'
+  return isScratch ? { variant: 'scratch' } : undefined
 }
 
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */

@@ -135,4 +135,26 @@ export const toldAgainIncidents: readonly Incident[] = [
     ],
     never: [imageGc, /expand/, /evictionHard\.memory/],
   },
+  {
+    name: 'scratch-beside-the-claim-of-a-database',
+    thread: 'https://github.com/cloudnative-pg/cloudnative-pg/issues/317',
+    found:
+      'A base backup writes 30 GB into the scratch volume of a database whose data has a claim. The operator has no claim for it: the backup was ended, and the operator was upgraded.',
+    world: nodeOf({
+      ...{ disk: { gib: 50, usedGib: 45.4 }, diskPressure: true },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'db', owner: 'Cluster orders', container: 'postgres' },
+          ...{ claim: 'orders-1', claimGib: { size: 196, used: 121 }, emptyDirGib: 34.6 },
+        },
+      ],
+      held: { images: images(3, 0.5, 1.4) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'db/Cluster orders',
+    steps: ['free', 'ask-owner'],
+    words: [/look\s+what\s+is\s+large/, /likely\s+scratch/, /sudo du -h/],
+    never: [imageGc, /a\s+claim\s+for\s+its\s+data/, /retention/, /another\s+object/, /makes\s+it/],
+  },
 ]

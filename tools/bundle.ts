@@ -20,7 +20,7 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { compiledFolder } from './compiled-folder.mjs'
 
 const { plugins } = createRequire(import.meta.url)('../src/handlers/bundle.cjs')
@@ -107,6 +107,30 @@ const onlyKubeconfig: Plugin = {
   },
 }
 
+/** The SDKs of AWS take 70 ms of CPU to load. An audit by a kubeconfig or of a snapshot uses none, so the first use of one of their names loads them. */
+const sdkFile = 'aws.cjs'
+const sdkImport = /^import \{([^}]*)\} from '(@(?:aws-sdk|aws-crypto|smithy)\/[\w-]+)'/gm
+const lateSdks: Plugin = {
+  name: 'late-sdks',
+  setup(build) {
+    build.onResolve({ filter: /^@(aws-sdk|aws-crypto|smithy)\/[\w-]+$/ }, ({ path, importer }) =>
+      importer.startsWith(join(root, 'src')) ? { path, namespace: 'late' } : undefined,
+    )
+    build.onLoad({ filter: /.*/, namespace: 'late' }, () => ({
+      // On the prototype, as above.
+      contents: `module.exports = Object.create(new Proxy({}, { get: (_, name) => require('./${sdkFile}')[name] }))`,
+    }))
+    build.onResolve({ filter: /^\.\/aws\.cjs$/ }, ({ path }) => ({ path, external: true }))
+  },
+}
+
+/** What the sources import of the SDKs. */
+const usedOfSdks = () =>
+  globSync('src/**/*.ts', { cwd: root })
+    .flatMap(file => [...readFileSync(join(root, file), 'utf8').matchAll(sdkImport)])
+    .map(([, names, sdk]) => `export {${names}} from '${sdk}'`)
+    .join('\n')
+
 /** An import of it as an ES module reads all that it exports, and so loads Node's WebSocket: 45 ms of CPU at each start. */
 const plainHttp: Plugin = {
   name: 'plain-http',
@@ -125,28 +149,41 @@ const plainHttp: Plugin = {
 /** Compiles into an empty folder. @returns what esbuild read and wrote */
 export async function bundleInto(outdir: string): Promise<Metafile> {
   execFileSync(process.execPath, [join(root, 'templates/precompile.ts')], { stdio: 'inherit' })
-  const { metafile } = await build({
+  const options = {
     absWorkingDir: root,
+    outdir,
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    target: 'node22',
+    mainFields: ['module', 'main'],
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+  } satisfies BuildOptions
+  const common = [...plugins, withoutCognito]
+  const { metafile } = await build({
+    ...options,
     entryPoints: {
       main: 'src/cli/main.ts',
       lambda: 'tools/lambda.ts',
       ...Object.fromEntries(programs.map(file => [file.replace(/\.ts$/, ''), file])),
     },
-    outdir,
     // Beside each other, so that readAsset finds assets.br from every chunk.
     chunkNames: '[hash]',
-    bundle: true,
     splitting: true,
-    minify: true,
-    platform: 'node',
-    target: 'node22',
     format: 'esm',
-    mainFields: ['module', 'main'],
-    legalComments: 'none',
-    logLevel: 'warning',
-    metafile: true,
-    plugins: [...plugins, onlyKubeconfig, packedData, bareCompletion, withoutCognito, plainHttp],
+    plugins: [...common, onlyKubeconfig, packedData, bareCompletion, plainHttp, lateSdks],
   })
+  const sdks = await build({
+    ...options,
+    stdin: { contents: usedOfSdks(), loader: 'ts', resolveDir: root },
+    outdir: undefined,
+    outfile: join(outdir, sdkFile),
+    format: 'cjs',
+    plugins: common,
+  })
+  Object.assign(metafile.inputs, sdks.metafile.inputs)
   // CommonJS packages require Node's own modules.
   for (const file of globSync('*.js', { cwd: outdir })) {
     const code = readFileSync(join(outdir, file), 'utf8')
@@ -180,6 +217,8 @@ async function bundleClone(): Promise<void> {
       rmSync(join(cache, name), { recursive: true, force: true })
   const unfinished = mkdtempSync(`${folder}-`)
   await bundleInto(unfinished)
+  // Else Node looks into each file for what it is: 0.1 s of CPU at each start.
+  writeFileSync(join(unfinished, 'package.json'), '{"type":"module"}')
   try {
     renameSync(unfinished, folder)
   } catch (error) {

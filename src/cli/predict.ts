@@ -80,8 +80,8 @@ Examples:
     --fill nodefs=50Mi/s
   highwater predict --snapshot snapshot.ndjson.gz --kubelet 1.35
 
-Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start;
-2 a node or a timeline is missing, or bad usage; 4 failed.`,
+Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start,
+now or with its files; 2 a node or a timeline is missing, or bad usage; 4 failed.`,
     )
     .action(exitAction(runPredict))
 }
@@ -99,10 +99,10 @@ async function runPredict(options: PredictOptions): Promise<number> {
     for await (const predicted of predict(reading.records(), whatIf, ({ line }) =>
       malformed.push(line),
     )) {
-      const { node: name, refusals = [], upgrade, unknowns } = predicted.prediction
+      const { node: name, refusals = [], upgrade, nextStart, unknowns } = predicted.prediction
       found.add(name)
       if (unknowns.some(({ what }) => what === timelineLeftOut)) withoutTimeline.push(name)
-      isRefused ||= refusals.length + (upgrade?.errors.length ?? 0) > 0
+      isRefused ||= [refusals, upgrade?.errors ?? [], nextStart?.errors ?? []].flat().length > 0
       reading.nodeRead()
       await write(output.node(predicted))
     }

@@ -96,6 +96,10 @@ export interface Happening {
   resource?: string
 }
 
+/** Whether a node may have had more than its record keeps. */
+export const areHappeningsCut = (happened: readonly Happening[] | undefined): boolean =>
+  happened?.length === mostHappenings
+
 /** An image: the end of its name, its size in bytes by the CRI, and the day since which no container was seen to use the image (null: used; absent: unknown). */
 export type RememberedImage = [string, number, (string | null)?]
 

@@ -181,6 +181,25 @@ describe('highwater predict --format json', () => {
     })
   })
 
+  it('says first that the kubelet would exit with its files, and exits with 1', async () => {
+    const path = '/etc/kubernetes/kubelet/config.json'
+    const content = {
+      ...recorded('single-disk-configz').kubeletconfig,
+      ...{ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' },
+      imageGCLowThresholdPercent: 90,
+    }
+    const kubelet = {
+      startedAt: '2026-11-01T00:00:00Z',
+      commandLine: ['/usr/bin/kubelet', `--config=${path}`],
+      files: [{ path, role: 'config', content }],
+    }
+    const file = snapshot({ ...node('a'), host: { schema: 'highwater.host/1', kubelet } })
+    const { code, stdout } = await predict(file)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^prod \/ a: the kubelet would exit at its next start; until then: /)
+    expect(stdout).toMatch(/Refused +the kubelet would exit at its next start, with its files:/)
+  })
+
   it('does not know the minor 1.99', async () => {
     const { code, stderr } = await runCommand([
       ...['predict', '--snapshot', snapshot(node('a')), '--kubelet', '1.99'],

@@ -80,7 +80,7 @@ const notDone: Partial<Record<StepActionId, string>> = {
   'replace-node': noMachines,
   'restart-kubelet': 'the nodes of the lab run the documents of highwater alone',
   'set-ephemeral-storage': noWrites,
-  'set-at-source': 'it changes files of the operator, of which the lab has none',
+  'enlarge-node-class': 'it changes a NodeClass of Auto Mode, of which the lab has none',
   'set-volume-limit': noWrites,
 }
 

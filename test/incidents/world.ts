@@ -298,13 +298,13 @@ const placedBy: Partial<
   Hybrid: place => onPremises(clusterName, place),
 }
 
-/** Other clouds name a node by its machine: AKS by the scale set, and the instance in base 36. Each node of a world is another. */
+/** Other clouds and kind name a node by its machine: AKS by the scale set, and the instance in base 36. Each node of a world is another. */
 function machine(providerId: string, index: number) {
   const [, id, set = '', instance] =
     /^(.*virtualMachineScaleSets\/(.+)\/virtualMachines\/)(\d+)$/.exec(providerId) ?? []
   const nth = Number(instance) + index
   if (id) return { name: `${set}${nth.toString(36).padStart(6, '0')}`, providerId: `${id}${nth}` }
-  if (!providerId.startsWith('gce://')) return { providerId }
+  if (!/^(?:gce|kind):/.test(providerId)) return { providerId }
   const own = index === 0 ? providerId : `${providerId}-${index}`
   return { name: own.split('/').at(-1) ?? '', providerId: own }
 }

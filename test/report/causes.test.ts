@@ -798,6 +798,18 @@ describe('a cause in the mail', () => {
     expect(line!.step).toMatch(/ \(replaces 1 node, 1 of 3 commands\)$/)
   })
 
+  it('on a line says that its command is for one of the nodes', () => {
+    const [advice] = adviceWith('kubectl delete node x')
+    const command = { place: 'a', command: 'kubectl delete node x', effect: 'replaces', nodes: 1 }
+    const steps = [{ ...advice!, commands: [command] }] as Finding['steps']
+    const nodes = { count: 6, sample: ['n-1', 'n-2', 'n-3', 'n-4', 'n-5', 'n-6'] }
+    const findings = Array.from({ length: 4 }, (_, index) =>
+      on(`rule-${index}`, 'a', 'x', index === 3 ? { steps, nodes } : { steps: [] }),
+    )
+    const [line] = mailed(findings).lines
+    expect(line!.step).toMatch(/ \(replaces 1 node, command for 1 of 6 nodes\)$/)
+  })
+
   it('has a step on a card and on a line', () => {
     const findings = Array.from({ length: 8 }, (_, index) =>
       on(`rule-${index}`, 'a', 'x', {

@@ -165,13 +165,15 @@ const kernelLimits = [
   // Source: inotify_init(2) EMFILE; systemd sd-event, tail(1), .NET FileSystemWatcher and Node.js fs.watch have words of their own.
   [
     /too many open files|instances? .{0,40}reached/i,
-    /inotify|fsnotify|directory watch|, watch\b/i,
+    // A watch of the API fails at a socket.
+    /inotify|fsnotify|directory watch|(?<![\w./-])watchers?\b|, watch\b/i,
     'fs.inotify.max_user_instances',
   ],
   // Source: inotify_add_watch(2) ENOSPC
   [
-    /no space left on device|ENOSPC|reached/i,
-    /inotify|fsnotify|directory watch|, watch\b|\bcannot watch |\bwatch (?:\S{1,500} )?ENOSPC|file watchers/i,
+    /no space left on device|ENOSPC|(?:inotify|watch).{0,40}reached/i,
+    // No path has the word.
+    /inotify|fsnotify|(?<![\w./-])watch(?:e[rs]s?|ing)?(?![\w./-])/i,
     'fs.inotify.max_user_watches',
   ],
 ] as const
@@ -255,6 +257,11 @@ const pullCauses = [
   ],
   [noSpace, 'no space left'],
   [/x509:|certificate/i, 'certificate (x509)'],
+  // Source: containerd core/content/helpers.go Copy, plugins/content/local/writer.go Commit; containers/image copy/digesting_reader.go
+  [
+    /unexpected commit (?:digest|size)|failed size validation|digest did not match|invalid checksum digest/i,
+    'wrong content',
+  ],
   [ownFile, 'file of the node'],
   [/token has expired/i, 'expired credentials'],
   // Nothing was sent to log in with, and the words of the next row stand before it.

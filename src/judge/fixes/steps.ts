@@ -89,7 +89,7 @@ export function stepsOf(
           ? { id: 'await-replacement' as const }
           : feasibleAction(site.node, given)
       const isDurable = wish.id === 'set-fields' && fields.length === 0
-      const own = isDurable ? { ...wish, id: 'set-at-source' as const } : wish
+      const own = isDurable ? { ...wish, id: 'enlarge-node-class' as const } : wish
       const disk = diskOf(own, site)
       const sized = withSource(
         own.id === 'set-fields' ? inDistributionFile(own, site.node) : own,
@@ -116,6 +116,12 @@ const measurableActions = (node: StepNode | null, wish: StepAction): StepAction[
 const isElsewhere = ({ owner, instanceId }: StepNode) =>
   owner === 'hybrid' || (instanceId === null && (owner === 'self-managed' || owner === 'karpenter'))
 
+const ofServices: ReadonlySet<StepActionId> = new Set([
+  'restart-daemon',
+  'restart-kubelet',
+  'restart-process',
+])
+
 /** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
 function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   // The disk of such a node is that of its host, of which the node shows nothing.
@@ -131,8 +137,7 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   // No plan is made of a node that Systems Manager does not reach.
   const hasShell = node?.shell === 'ssh' || node?.shell === 'pod' || node?.shell === 'docker'
   if (wish.id === 'prune-images' && hasShell) return { ...wish, id: 'prune-by-runtime' }
-  const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
-  if (!isRestart || !node || !withoutShell.has(node.shell)) return wish
+  if (!ofServices.has(wish.id) || !node || !withoutShell.has(node.shell)) return wish
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
 }
 
@@ -237,8 +242,9 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
     isNodeGroup(subject) && more.length === 0
       ? ['--nodegroup', subject.name]
       : ['--node', node.name]
-  // Plans of several causes lie side by side.
-  const file = `plan-${place.name}-${which[1]}.json`.replaceAll(/[^\w.-]/g, '-')
+  // Plans of several causes, and of what is done once, lie side by side.
+  const what = more.map(option => option.slice(1)).join('')
+  const file = `plan-${place.name}-${which[1]}${what}.json`.replaceAll(/[^\w.-]/g, '-')
   const [, command] = highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)
   return [['plans', command]]
 }
@@ -493,14 +499,18 @@ const podOf = (owner: HolderOwner | undefined) =>
     : { namespace: owner.namespace, pod: owner.pod }
 
 /** A command for each pod: that all of a workload end at once is for its owner to decide. */
-function deletePods({ action, ...on }: OnNode, effect: CommandEffect = 'restarts'): Command[] {
-  const pod = podOf(action.owner)
+function deletePods(on: OnNode, effect: CommandEffect = 'restarts'): (Command | null)[] {
+  const { owner, pods, inside } = on.action
+  const pod = podOf(owner)
   if (!pod) return [sessionCommand(on.node, 'reads')]
-  return (action.pods ?? [pod.pod]).map(name => [
-    effect,
-    kubectl('delete', 'pod', '-n', pod.namespace, clusterWord(name)),
-    { pods: 1 },
-  ])
+  const deletions = (pods ?? [pod.pod]).map(
+    (name): Command => [
+      effect,
+      kubectl('delete', 'pod', '-n', pod.namespace, clusterWord(name)),
+      { pods: 1 },
+    ],
+  )
+  return inside ? [lookInside(on), ...deletions] : deletions
 }
 
 /** The API server refuses it if the storage class does not allow it. */
@@ -622,7 +632,9 @@ function sizesBelow(
 }
 
 /** `du` does not see files that are deleted and open. */
-const openFiles = `sudo find -L /proc/[0-9]*/fd -maxdepth 1 -type f -links 0 -size +99M -printf '%s %p ' -exec readlink {} ';' | ${visible}`
+const deletedFiles = (process: string) =>
+  `sudo find -L /proc/${process}/fd -maxdepth 1 -type f -links 0 -size +99M -printf '%s %p ' -exec readlink {} ';' | ${visible}`
+const openFiles = deletedFiles('[0-9]*')
 
 /** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
 function sizesOn({ action, node }: OnNode): Command[] {
@@ -691,6 +703,25 @@ const windowsSizes =
 
 const windowsProcesses =
   'Get-Process | sort WS | select -Last 20 Name, Id, WS, @{n="Threads";e={$_.Threads.Count}}'
+
+/** The unit of the process, and then its restart: the number may be that of another process by then, and systemd restarts no unit of a container. */
+function restartProcess({ action: { owner }, node }: OnNode): Command[] {
+  if (owner?.kind !== 'process') return [sessionCommand(node, 'reads', openFiles)]
+  const { pid, command } = owner
+  const unit = `$(ps -o unit= -p ${pid})`
+  return [
+    sessionCommand(
+      node,
+      'reads',
+      `ps -o pid=,comm=,unit= -p ${pid} | ${visible}; ${deletedFiles(`${pid}`)}`,
+    ),
+    sessionCommand(
+      node,
+      'restarts',
+      `[ "$(ps -o comm= -p ${pid})" = ${shellWord(command)} ] && sudo systemctl restart "${unit}"`,
+    ),
+  ]
+}
 
 const processesByProgram = 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail'
 
@@ -831,6 +862,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ]),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
+  // A larger disk moves the thresholds apart, and ends no wrong one.
+  'enlarge-node-class': part('set', undefined, 'node-replaced'),
   'expand-claim': all('ask-owner', expandClaim, 'nothing'),
   'find-container': readMoreStep(
     readOnNode(
@@ -879,7 +912,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'list-processes': readMoreStep(readUsage(`${processesByProgram}; ${threadsAndZombies}`)),
   'look-in-volume': stepForm('nothing')('ask-owner', lookInVolume, 'nothing'),
   'look-on-host': readMoreStep(({ action }) => [
-    ['reads', `docker system df -v; df ${action.unit === 'inodes' ? '-i' : '-h'}`],
+    ['reads', `df ${action.unit === 'inodes' ? '-i' : '-h'}; docker system df; ${sizes(action)}`],
   ]),
   'look-on-node': readMoreStep(sizesOn),
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
@@ -1009,7 +1042,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'kubelet-restart',
   ),
   'restart-pod': all('free', deletePods, 'pods'),
-  'set-at-source': all('set', undefined, 'node-replaced'),
+  'restart-process': all('free', restartProcess, 'kubelet-restart'),
   'set-discard-unpacked': all(
     'set',
     readOnNode('sudo containerd config dump | grep discard_unpacked_layers'),

@@ -92,13 +92,15 @@ interface MeasuredPods {
 }
 
 /** Null: no pod that the API lists for the node uses any, or statistics were not read. */
-export const largestPod = (measured: MeasuredPods, amountOf: (pod: PodSummary) => number) =>
-  largestUsers(measured, amountOf)[0] ?? null
+export function largestPod(measured: MeasuredPods, amountOf: (pod: PodSummary) => number) {
+  const [most] = largestUsers(measured, amountOf)
+  return most ? largestUser(most) : null
+}
 
 /** All pods of a workload together. Null: as for one pod. */
 export const largestOwner = (measured: MeasuredPods, amountOf: (pod: PodSummary) => number) =>
   [
-    ...Map.groupBy(largestUsers(measured, amountOf), ({ owner }) =>
+    ...Map.groupBy(largestUsers(measured, amountOf).map(largestUser), ({ owner }) =>
       podName({ namespace: owner.namespace, name: owner.workload ?? owner.pod }),
     ).values(),
   ]
@@ -110,20 +112,22 @@ export const largestOwner = (measured: MeasuredPods, amountOf: (pod: PodSummary)
     .toSorted((a, b) => b.amount - a.amount)[0] ?? null
 
 /** The largest first. */
-function largestUsers(
-  { summary, pods }: MeasuredPods,
-  amountOf: (pod: PodSummary) => number,
-): LargestUser[] {
+function largestUsers({ summary, pods }: MeasuredPods, amountOf: (pod: PodSummary) => number) {
   const listed = new Map(pods?.map(pod => [podName(pod.metadata), pod]))
   return (summary?.pods ?? [])
-    .flatMap((stats): LargestUser[] => {
+    .flatMap(stats => {
       const pod = listed.get(podName(stats.podRef))
       const amount = amountOf(stats)
-      if (!pod || !(amount > 0)) return []
-      return [{ owner: podOwner(pod, null), amount, pods: 1 }]
+      return pod && amount > 0 ? [{ pod, amount }] : []
     })
     .toSorted((a, b) => b.amount - a.amount)
 }
+
+const largestUser = ({ pod, amount }: { pod: KubernetesPod; amount: number }): LargestUser => ({
+  owner: podOwner(pod, null),
+  amount,
+  pods: 1,
+})
 
 /** Whether all pods that run have statistics. */
 export function areMeasured({ summary, pods }: MeasuredPods) {
@@ -176,7 +180,17 @@ export function podDeletion(
   const deletion = deletionOf(owner, pods)
   if (deletion?.id === 'end-pod' && largestBytes < leastShareOfPod * amount.low) return null
   const own = podsOf(cause, ledger?.parts ?? [])
-  return deletion && { ...deletion, ...(own.length > 0 && { pods: own }) }
+  const inside = isLost(owner, pods) ? writingContainer(owner, pods, cause.place) : undefined
+  return (
+    deletion && { ...deletion, ...(own.length > 0 && { pods: own }), ...(inside && { inside }) }
+  )
+}
+
+/** Whether the deletion ends work or data for good, of a Job, of an operator's object or of no controller: what is inside is looked at before. */
+function isLost(owner: HolderOwner | null, pods: NodeSubject['pods']): boolean {
+  if (!owner || !('workload' in owner) || isOfDaemonSet(owner)) return false
+  const { workload } = owner
+  return workload === null || isOfCustomKind(workload) || !runsForever(podOf(pods, owner))
 }
 
 /** Null: it is no pod, or a deletion ends none of its processes, or ends the mounts of others. */

@@ -39,7 +39,7 @@ import {
   withDeletion,
   writingContainer,
 } from './deletion.ts'
-import { disksBeside } from './disks-beside.ts'
+import { disksBeside, idleInstanceStores } from './disks-beside.ts'
 import {
   filesOfImages,
   imageDiskFreeBytes,
@@ -194,21 +194,51 @@ function withCrashLoop(reason: Reason, { pods, at = '' }: DiskSubject): Reason {
 /** Times the size of a full disk from which on another disk of the node is better than a larger one. */
 const muchLarger = 2
 
-/** Before a disk is bought: another one that the node has. Those of EC2 instances have rules of their own. */
+/** Before a disk is bought: another one that the node has. */
 function withOtherDisk(reason: Reason, subject: DiskSubject, { filesystem }: HolderCause): Reason {
   const { ledger, identity } = subject
   const disk = ledger && diskOf(ledger, filesystem)
   const index = reason.steps.findIndex(({ id, unit }) => id === 'larger-disk' && unit === undefined)
   const isBare = identity.instanceId === null || identity.owner === 'hybrid'
-  const [other] = isBare ? disksBeside(subject) : []
+  const other = isBare ? otherDisk(subject) : idleStore(subject)
   if (!disk || index < 0 || !other || other.size < muchLarger * disk.capacityBytes) return reason
-  const { device: place, size } = other
-  const seen = `the node has another disk, ${place} (${bytes(size)}), with nothing of the kubelet or the images; what is on it is not known.`
+  const { step, seen } = other
   return {
     ...reason,
-    steps: reason.steps.toSpliced(index, 0, { id: 'use-other-disk', place, bytes: size }),
+    // What is on the other disk is not known: the purchase stays.
+    steps: reason.steps.toSpliced(index, isBare ? 0 : 1, step),
     seen: reason.seen === undefined ? seen : `${reason.seen} ${seen}`,
   }
+}
+
+interface OtherDisk {
+  size: number
+  step: StepAction
+  seen: string
+}
+
+function otherDisk(subject: DiskSubject): OtherDisk | null {
+  const [other] = disksBeside(subject)
+  if (!other) return null
+  const { device: place, size } = other
+  return {
+    size,
+    step: { id: 'use-other-disk', place, bytes: size },
+    seen: `the node has another disk, ${place} (${bytes(size)}), with nothing of the kubelet or the images; what is on it is not known.`,
+  }
+}
+
+function idleStore({ host }: DiskSubject): OtherDisk | null {
+  const idle = idleInstanceStores(host)
+  const size = idle.reduce((sum, one) => sum + one.size, 0)
+  const disks = idle.length === 1 ? 'an instance-store disk' : 'instance-store disks'
+  return size === 0
+    ? null
+    : {
+        size,
+        step: { id: 'use-instance-store' },
+        seen: `the node has ${disks} (${bytes(size)}) that nothing uses.`,
+      }
 }
 
 function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {

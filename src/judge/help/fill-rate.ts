@@ -1,12 +1,21 @@
 /** How fast a pod fills a disk. */
 
+import { amountOrNull } from '#base/go/quantity.ts'
 import { hourMs } from '#base/units.ts'
 import { agoMs } from '#judge/events/events.ts'
 import { bytes, plural, type Satisfied, shortPodName, span } from '#judge/rule.ts'
-import type { HolderPart } from '#model/prediction.ts'
+import { isVolumeWritable, type KubernetesPod } from '#model/input/record.ts'
+import type { HolderOwner, HolderPart } from '#model/prediction.ts'
 import { podOf } from './deletion.ts'
+import { ofLocalStorage } from './holder-cause.ts'
 
-/** Of the owner whose pods fill the rest of the disk first; `bytes`: what they wrote since their start. Null: unknown, or it takes more than an hour. */
+/** What a pod writes as it starts is no rate. */
+const leastAgeMs = 10 * 60_000
+
+/**
+ * Of the owner whose pods fill the rest of the disk first; `bytes`: what they wrote since their start. Null: unknown, it takes more than an hour, or
+ * their limits end them before. Folders of the node and claims outlive pods: how long they were written is unknown.
+ */
 export function fillRate(
   filesystem: HolderPart['filesystem'],
   left: number,
@@ -16,19 +25,23 @@ export function fillRate(
     .filter(part => part.filesystem === filesystem)
     .flatMap(part => {
       const { owner, holder, lowBytes } = part
+      if (!ofLocalStorage.has(holder) || lowBytes <= 0) return []
       if (!owner || (owner.kind !== 'container' && owner.kind !== 'pod')) return []
-      const { status } = podOf(pods, owner) ?? {}
+      const pod = podOf(pods, owner)
+      const { status } = pod ?? {}
+      if (pod && isFilledAtStart(pod, owner)) return []
       // Logs and volumes outlive containers.
       const own =
         holder === 'writable-layers' && owner.kind === 'container'
           ? status?.containerStatuses?.find(({ name }) => name === owner.container)
           : undefined
       const ageMs = agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at) ?? 0
-      return ageMs > 0 && lowBytes > 0
-        ? [{ owner, holder, lowBytes, ageMs, perMs: lowBytes / ageMs }]
+      const room = Math.max(0, limitOf(pod, owner) - lowBytes)
+      return ageMs >= leastAgeMs
+        ? [{ owner, holder, lowBytes, room, ageMs, perMs: lowBytes / ageMs }]
         : []
     })
-  const sumOf = (own: typeof writers, key: 'lowBytes' | 'perMs') =>
+  const sumOf = (own: typeof writers, key: 'lowBytes' | 'room' | 'perMs') =>
     own.reduce((sum, one) => sum + one[key], 0)
   const [fastest = []] = [
     ...Map.groupBy(
@@ -36,7 +49,9 @@ export function fillRate(
       ({ owner: { namespace, workload, pod }, holder }) =>
         `${namespace}/${workload ?? pod} ${holder}`,
     ).values(),
-  ].toSorted((a, b) => sumOf(b, 'perMs') - sumOf(a, 'perMs'))
+  ]
+    .filter(own => sumOf(own, 'room') >= left)
+    .toSorted((a, b) => sumOf(b, 'perMs') - sumOf(a, 'perMs'))
   const [first] = fastest
   const [written, perMs] = [sumOf(fastest, 'lowBytes'), sumOf(fastest, 'perMs')]
   if (!first || left / perMs > hourMs) return null
@@ -52,4 +67,24 @@ export function fillRate(
     bytes: written,
     text: `${who} wrote ${bytes(written)} in ${span(ageMs)}, about ${bytes(60_000 * perMs)} a minute${together}${end}.`,
   }
+}
+
+/** Whether an init container can write the volume: a restore, for example, ends before the pod runs. */
+const isFilledAtStart = ({ spec }: KubernetesPod, owner: HolderOwner) =>
+  owner.kind === 'pod' &&
+  owner.volume !== null &&
+  isVolumeWritable({ spec: { initContainers: spec?.initContainers } }, owner.volume)
+
+/** Bytes at which the kubelet evicts the pod: of the volume, or of the container's layer and logs. Infinite: none is set. */
+function limitOf(pod: KubernetesPod | undefined, owner: HolderOwner): number {
+  const { containers = [], volumes = [] } = pod?.spec ?? {}
+  const limits =
+    owner.kind === 'container'
+      ? containers
+          .filter(({ name }) => name === owner.container)
+          .map(({ resources }) => resources?.limits?.['ephemeral-storage'])
+      : volumes
+          .filter(({ name }) => owner.kind === 'pod' && name === owner.volume)
+          .map(({ emptyDir }) => emptyDir?.sizeLimit)
+  return amountOrNull(limits[0]) ?? Number.POSITIVE_INFINITY
 }

@@ -395,15 +395,20 @@ export function isHeldByOthers(ledger: NodeLedger | null, signal: Signal): boole
 export const mostOf = ({ lines }: FilesystemLedger, isOf: (line: LedgerLine) => boolean): number =>
   lines.reduce((sum, line) => sum + (isOf(line) ? line.highBytes : 0), 0)
 
-const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
+export const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
 
 /** Images and pods that together have less than this share of what is used make no room by their deletion. */
 const little = 0.1
 
+/** Of a disk that no measurement explains, beside what pods have in layers, logs and emptyDirs. */
+export const openFilesUnread = 'what pods hold open of deleted files is not known'
+
 /** That images and pods have little. Null: they have much, or it is unknown. */
-export function littleText(disk: FilesystemLedger): string | null {
+export function littleText(disk: FilesystemLedger, areOpenFilesRead: boolean): string | null {
   const [images, pods] = [mostOf(disk, isOfImages), mostOf(disk, isOfOwner)]
-  return images > 0 && pods > 0 && images + pods < little * disk.usedBytes
-    ? `images are at most ${bytesText(images)} of ${bytesText(disk.usedBytes)}, and pods ${bytesText(pods)}: neither pruning images nor deleting pods makes much room.`
-    : null
+  if (images === 0 || pods === 0 || images + pods >= little * disk.usedBytes) return null
+  const ofImages = `images are at most ${bytesText(images)} of ${bytesText(disk.usedBytes)}`
+  return areOpenFilesRead
+    ? `${ofImages}, and pods ${bytesText(pods)}: neither pruning images nor deleting pods makes much room.`
+    : `${ofImages}, and layers, logs and volumes of pods ${bytesText(pods)}: to delete them makes little room; ${openFilesUnread}.`
 }

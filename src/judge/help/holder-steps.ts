@@ -60,10 +60,13 @@ const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 const checkpoints = /\/checkpoints$/
 
 /** The table's steps, or others where these cannot end it. */
-function stepsOf(
-  { holder, place, owner, amount: { unit } }: HolderCause,
-  { host, node, pods }: HolderSubject,
-): readonly StepActionId[] {
+function stepsOf(cause: HolderCause, { host, node, pods }: HolderSubject): readonly StepActionId[] {
+  const {
+    holder,
+    place,
+    owner,
+    amount: { unit },
+  } = cause
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
   // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
@@ -84,6 +87,7 @@ function stepsOf(
     if (!isDocker(node)) return ['prune-docker']
     return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
   }
+  if (holder === 'deleted-open-files' && podHolding(cause) === null) return ['restart-process']
   if (place !== null && isDatastore(place)) return ['compact-datastore']
   if (holder === 'unknown-folder' && place !== null && isOfRuntime(place))
     return ['look-on-node', 'replace-node']
@@ -135,7 +139,7 @@ function unreadDisk(
   subject: HolderSubject,
 ): Reason {
   const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
-  const seen = disk && littleText(disk)
+  const seen = disk && littleText(disk, subject.host?.diskUse != null)
   return {
     cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
     steps: [
@@ -373,8 +377,11 @@ function rotatorStep(place: string, { host }: HolderSubject) {
   return { variant: usual === 'logrotate' ? ('writer' as const) : usual }
 }
 
+/** Null: no pod, or a process that is of none of them. */
 export const podHolding = (cause: Cause) =>
-  cause.kind === 'holder' && cause.owner && 'pod' in cause.owner ? cause.owner : null
+  cause.kind === 'holder' && cause.owner && 'pod' in cause.owner && cause.owner.pod !== null
+    ? cause.owner
+    : null
 
 /**
  * The deletion of a mirror pod restarts no container of its static pod; that of a pod without a controller ends it. Of a pod that mounts volumes for others, such as a CSI driver, it can end their mounts.

@@ -30,21 +30,22 @@ export function hasRoom({
 }
 
 /** Of containers that ended within a day, or are started again after that, those with such a message. */
-export const endedContainers = (
+export function endedContainers(
   pods: readonly KubernetesPod[],
   at: string,
   isMeant: (message: string, reason: string) => boolean,
-) =>
-  pods.flatMap(pod =>
-    statusesOf(pod).flatMap(({ name = '', state, lastState }) =>
-      [state?.terminated, lastState?.terminated].flatMap(end => {
-        const { message = '', reason = '', finishedAt = null } = end ?? {}
-        return isMeant(message, reason) && isWithinWindow(finishedAt, at, dayMs)
-          ? [{ pod, name, message }]
-          : []
-      }),
-    ),
-  )
+) {
+  const ended: { pod: KubernetesPod; name: string; message: string }[] = []
+  for (const pod of pods)
+    for (const { name = '', state, lastState } of statusesOf(pod))
+      for (const end of [state?.terminated, lastState?.terminated]) {
+        if (!end) continue
+        const { message = '', reason = '', finishedAt = null } = end
+        if (isMeant(message, reason) && isWithinWindow(finishedAt, at, dayMs))
+          ended.push({ pod, name, message })
+      }
+  return ended
+}
 
 export const containerOf = ({ spec }: KubernetesPod, name: string): ContainerSpec | undefined =>
   [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(one => one.name === name)

@@ -1,7 +1,7 @@
 /** Computes everything that a mail says. Both templates only place the values. */
 
 import { dayMs } from '#base/units.ts'
-import { type Happening, mostHappenings } from '#model/history.ts'
+import { areHappeningsCut, type Happening } from '#model/history.ts'
 import type { AuditedNode, AuditReport, Delivery } from '#model/report.ts'
 import { englishTag, type Language } from '#report/languages/language.ts'
 import {
@@ -336,7 +336,7 @@ function nightText(report: AuditReport, nearest: string | null, language: Langua
     return [named(all, line(one.subject, 160), place === nearest ? null : place)]
   })
   if (parts.length === 0) return null
-  const isCut = report.nodes.some(({ happened }) => happened?.length === mostHappenings)
+  const isCut = report.nodes.some(({ happened }) => areHappeningsCut(happened))
   return night[isCut ? 'atLeast' : 'line'](
     utc(new Date(sinceMs).toISOString()),
     parts.slice(0, shownKinds),

@@ -4,7 +4,7 @@
  */
 
 import type { Language } from '#report/languages/language.ts'
-import { type Gauge, type Mark, type MarkKind, nearestOf } from '#report/parts/gauge.ts'
+import type { Gauge, Mark, MarkKind } from '#report/parts/gauge.ts'
 import { layOutLadder } from '#report/parts/ladder.ts'
 import type { GaugedNode } from '#report/parts/node.ts'
 import { closePercent } from '#report/parts/outlook.ts'
@@ -111,7 +111,7 @@ function dotOf(
 }
 
 function placeOf(node: GaugedNode): Place | null {
-  const nearest = nearestOf(node.gauges)
+  const { nearest } = node
   if (nearest?.usedPercent == null) return null
   return { ...nearest, node, percent: nearest.usedPercent }
 }

@@ -282,7 +282,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
         : null,
     commands: commandsView(cause.steps, language),
     leading: leadingCommands(cause.steps).length,
-    oneOf: oneOfText(cause.steps, language),
+    oneOf: oneOfText(cause.steps, cause.nodes.count, language),
   }
 }
 
@@ -615,6 +615,7 @@ export function causesAndOutlook(
   return {
     causes: causes.map((cause, index) => ({
       ...cause,
+      findings: ofNearestFirst(cause.findings, nearestOf(index)),
       steps: immediateFirst(nearestFirst(cause, nearestOf(index))),
     })),
     outlook: {
@@ -688,6 +689,23 @@ function heldText(
     ? (statementOf({ ...found, cause: first.cause, findings: own }, language)?.replace(/\.$/, '') ??
         null)
     : null
+}
+
+/** Of findings that are alike, that of the nearest node comes first: its numbers stand beside its name. */
+function ofNearestFirst(
+  findings: Finding[],
+  nearest: OutlookView['rows'][number] | undefined,
+): Finding[] {
+  const [worst] = findings
+  const own = findings.find(
+    one =>
+      nearest !== undefined &&
+      isFindingOn(one, nearest.cluster, nearest.name) &&
+      one.rule === worst!.rule &&
+      one.severity === worst!.severity &&
+      (one.seen === undefined) === (worst!.seen === undefined),
+  )
+  return own === undefined ? findings : [own, ...findings.filter(one => one !== own)]
 }
 
 /** The commands for the node that is nearest to eviction come first. */

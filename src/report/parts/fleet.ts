@@ -8,6 +8,7 @@ import { parseQuantity } from '#base/go/quantity.ts'
 import { by, byText, withoutAddresses } from '#base/text.ts'
 import { minuteMs } from '#base/units.ts'
 import type { ClusterResult } from '#model/finding.ts'
+import { areHappeningsCut } from '#model/history.ts'
 import { errorsText } from '#model/input/record.ts'
 import type { Signal, settableSignals, ThresholdOrigin } from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
@@ -145,16 +146,18 @@ function aboutText({ cluster, members }: NodeGroup, { words }: Language) {
 }
 
 /** `under pressure 3 times, 42 min`, `5 pods evicted on 2 nodes`: what is known of the group's nodes, which is no less than happened. */
-function troubleTexts(members: GaugedNode[], { fleet, night }: Language['words']) {
+function troubleTexts(members: GaugedNode[], { fleet, night, steps }: Language['words']) {
   const spans = members.flatMap(({ node }) => pressureSpansMs(node))
   const evicted = members.map(
     ({ node }) => node.happened?.filter(({ what }) => what === 'evicted').length ?? 0,
   )
   const pods = evicted.reduce((sum, count) => sum + count, 0)
+  const isCut = members.some(({ node }) => areHappeningsCut(node.happened))
+  const evictions = night.evicted(pods, evicted.filter(Boolean).length)
   const minutes = Math.round(spans.reduce((sum, span) => sum + span, 0) / minuteMs)
   return [
     ...(spans.length > 0 ? [fleet.pressure(spans.length, minutes)] : []),
-    ...(pods > 0 ? [night.evicted(pods, evicted.filter(Boolean).length)] : []),
+    ...(pods > 0 ? [isCut ? steps.atLeast(evictions) : evictions] : []),
   ]
 }
 

@@ -19,6 +19,7 @@ import {
   describeGauge,
   type Gauge,
   gaugesOf,
+  nearestOf,
   type SegmentKind,
   segmentKinds,
 } from './gauge.ts'
@@ -222,6 +223,8 @@ export class GaugedNode {
   readonly headroomPercent: number | null
   /** Of its gauges, in percent. Null: not observed; undefined: it has no such gauge. */
   readonly used: Readonly<Record<'images' | 'nodefs' | 'memory', number | null | undefined>>
+  /** Of the disk that is nearest to eviction. Null: no disk was observed. */
+  readonly nearest: Pick<Gauge, 'usedPercent' | 'state' | 'headroomPercent' | 'marks'> | null
   readonly #alerts: Alerts
   readonly #language: Language
 
@@ -240,6 +243,8 @@ export class GaugedNode {
       nodefs: usedPercentBy(({ kind, holdsImages }) => kind === 'disk' && !holdsImages),
       memory: usedPercentBy(({ kind }) => kind === 'memory'),
     }
+    const nearest = nearestOf(gauges)
+    this.nearest = nearest && withoutTexts(nearest)
   }
 
   /**
@@ -250,6 +255,13 @@ export class GaugedNode {
     return gaugesOf(this.node, this.#alerts, this.#language)
   }
 }
+
+const withoutTexts = ({ usedPercent, state, headroomPercent, marks }: Gauge) => ({
+  usedPercent,
+  state,
+  headroomPercent,
+  marks,
+})
 
 /* Links to a node's pages in the AWS console. Source: AWS, endpoints of the Management Console, per partition. */
 

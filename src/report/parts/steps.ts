@@ -330,8 +330,13 @@ function actionText(
     const named = hasMoreMounts ? [...mounts, '…'] : mounts
     return steps.writtenBy(text, language.line(list(named), limits.places))
   }
+  if (isLookedAtFirst(action)) return steps.lookedAtFirst(owner, text)
   return action.isUnsure ? steps.measuredFirst(text) : text
 }
+
+/** What the deletion ends is looked at before: that command stands first, and alone. */
+const isLookedAtFirst = ({ id, inside }: StepAction) =>
+  inside !== undefined && (id === 'delete-pod' || id === 'end-pod')
 
 /** Steps that change the pod template. */
 const ofTemplate: ReadonlySet<StepAction['id']> = new Set([
@@ -443,6 +448,7 @@ const saidByText: ReadonlySet<string> = new Set([
   'restart-agent',
   'restart-daemon',
   'restart-pod',
+  'restart-process',
 ])
 
 /** No controller starts the pod again. */
@@ -508,17 +514,24 @@ export function leadingCommands(steps: readonly Step[]): StepCommand[] {
   const first = withCommands(steps)
   if (!first) return []
   const { action, commands } = first
+  if (isLookedAtFirst(action)) return commands.slice(0, 1)
   const last = commands.findIndex(({ effect }) => ofNodes.has(effect))
   // A restarted node gets pods again when it is uncordoned.
   const end = action.id === 'reboot' && last >= 0 ? last + 2 : last + 1
   return commands.slice(0, Math.min(end, limits.sequence) || 1)
 }
 
-/** `1 of 3 commands`. Null: the leading commands are all of the first step. */
-export function oneOfText(steps: readonly Step[], { words }: Language): string | null {
+/** `1 of 3 commands`; `command for 1 of 6 nodes`, of what each node needs. Null: the leading commands are all of the first step. */
+export function oneOfText(
+  steps: readonly Step[],
+  nodeCount: number,
+  { words }: Language,
+): string | null {
   const first = withCommands(steps)
   const count = first?.commands.length ?? 0
-  return count > leadingCommands(steps).length ? words.steps.oneOf(count) : null
+  const shown = leadingCommands(steps)
+  if (nodeCount > 1 && shown.some(({ nodes }) => nodes === 1)) return words.steps.oneNode(nodeCount)
+  return count > shown.length ? words.steps.oneOf(count) : null
 }
 
 /** The step whose command stands alone: a shown one, or one that only reads. */

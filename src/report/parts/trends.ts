@@ -11,7 +11,8 @@ import type { AuditReport, ReportedTrend } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { causesAndOutlook } from './causes.ts'
 import { subjectText, worstFirst } from './findings.ts'
-import { GaugedNode, nameLimit } from './node.ts'
+import { gaugesOf } from './gauge.ts'
+import { nameLimit } from './node.ts'
 import { verdictView } from './verdict.ts'
 
 /* A small line over days. The text beside it has the same values. */
@@ -400,7 +401,7 @@ export function listedRun(runId: string, report: AuditReport, language: Language
   const { causes, outlook } = causesAndOutlook(report, language)
   const { headline } = verdictView(report, { outlook, causeCount: causes.length, language })
   const used = report.nodes.flatMap(node =>
-    new GaugedNode(node, report, language).gauges.flatMap(({ filesystem, kind, usedPercent }) =>
+    gaugesOf(node, report, language).flatMap(({ filesystem, kind, usedPercent }) =>
       filesystem !== null && kind === 'disk' && usedPercent !== null ? [usedPercent] : [],
     ),
   )

@@ -63,7 +63,9 @@ export function storyOf(
   const { cluster, node, kubeletVersion, at } = prediction
   const isRefused =
     (prediction.refusals ?? []).length + (prediction.upgrade?.errors ?? []).length > 0
-  const answer = isRefused ? 'the kubelet would not start' : answerText(prediction)
+  const willExit = (prediction.nextStart?.errors ?? []).length > 0
+  const until = willExit ? 'the kubelet would exit at its next start; until then: ' : ''
+  const answer = isRefused ? 'the kubelet would not start' : `${until}${answerText(prediction)}`
   const head = wrapText(`${name(cluster)} / ${name(node)}: ${answer}`, columns).trimEnd()
   const sections: [string, string[]][] = [
     ['Refused', refusedLines(prediction)],
@@ -157,10 +159,14 @@ function diskLines({ filesystems: { nodefs, imagefs, layout, layoutCertainty } }
 const ledgerLines = ({ ledger }: NodePrediction, holders: HolderNotes) =>
   ledger ? ledgerText(shownLedger(ledger), english, holders) : []
 
-const refusedLines = ({ refusals }: NodePrediction) =>
-  (refusals ?? []).map(
+const refusedLines = ({ refusals = [], nextStart }: NodePrediction) => [
+  ...refusals.map(
     text => `the kubelet would not start with this configuration: ${foldedLine(text, 400)}`,
-  )
+  ),
+  ...(nextStart?.errors ?? []).map(
+    text => `the kubelet would exit at its next start, with its files: ${foldedLine(text, 400)}`,
+  ),
+]
 
 const upgradeLines = (upgrade: KubeletUpgrade | undefined) => (upgrade ? upgradeText(upgrade) : [])
 

@@ -1,6 +1,6 @@
 /** Threads whose holder lies above or beside what names it: a folder above a mount, one log of two, pods of one set. */
 import type { Incident } from '../incident.ts'
-import { held, imageGc, images, nodeOf, users } from '../short-forms.ts'
+import { held, imageGc, images, nearMiss, nodeOf, users } from '../short-forms.ts'
 
 const largerDisk = /larger (?:disk|volume)/
 
@@ -72,6 +72,24 @@ export const aboveIncidents: Incident[] = [
       /\(SparkApplication\s+data\/daily-agg,\s+volume\s+data\)/,
     ],
     never: [imageGc, largerDisk],
+  },
+  {
+    name: 'executor-below-its-own-limit',
+    thread: 'https://github.com/kubeflow/spark-operator/issues/1546#near-miss',
+    found: 'An executor that the sizeLimit of its emptyDir ends long before the disk is full.',
+    world: nodeOf({
+      disk: { gib: 84, usedGib: 47 },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'data', owner: 'SparkApplication daily-agg' },
+          ...{ emptyDirGib: 34, sizeLimit: '36Gi', ageMinutes: 25 },
+        },
+      ],
+      held: { images: images(3, 0.5, 1.5) },
+    }),
+    ...nearMiss,
+    never: [/wrote\s+34/],
   },
   {
     name: 'one-log-in-two-files',

@@ -36,6 +36,7 @@ import { reserveIncidents } from './reserves.ts'
 import { runtimeIncidents } from './runtime.ts'
 import { secondTryIncidents } from './second-tries.ts'
 import { strangerIncidents } from './strangers.ts'
+import { toldAgainIncidents } from './told-again.ts'
 import { toldOnceIncidents } from './told-once.ts'
 import { unmetIncidents } from './unmet.ts'
 import { unseenIncidents } from './unseen.ts'
@@ -79,6 +80,7 @@ export const incidents: readonly Incident[] = [
   ...noReliefIncidents,
   ...lookedAtTwiceIncidents,
   ...toldOnceIncidents,
+  ...toldAgainIncidents,
   ...lostIncidents,
   ...besideImageIncidents,
   ...aboveIncidents,

@@ -206,6 +206,24 @@ export const laterIncidents: Incident[] = [
     never: [imageGc, /rm -rf/],
   },
   {
+    name: 'replicas-of-a-manager-that-restarted',
+    thread: 'https://github.com/longhorn/longhorn/issues/1068#near-miss',
+    found: 'The manager restarted twenty minutes ago; its replicas are older, and a third is free.',
+    world: nodeOf({
+      disk: { gib: 80, usedGib: 50 },
+      workloads: [
+        ...users(4),
+        {
+          ...{ namespace: 'longhorn-system', owner: 'DaemonSet longhorn-manager' },
+          ...{ hostPath: '/var/lib/longhorn/', ageMinutes: 20 },
+        },
+      ],
+      held: { images: images(8, 0.3, 0.9), folders: { '/var/lib/longhorn': 36 } },
+    }),
+    ...nearMiss,
+    never: [/wrote\s+36/],
+  },
+  {
     name: 'default-volume-of-karpenter',
     thread: 'https://github.com/aws/karpenter-provider-aws/issues/4149',
     found:

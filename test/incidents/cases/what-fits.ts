@@ -48,7 +48,7 @@ export const fittingIncidents: readonly Incident[] = [
     owner: 'kafka/StrimziPodSet my-cluster-kafka',
     steps: ['ask-owner'],
     words: [
-      /operator\s+makes\s+the\s+StrimziPodSet\s+from\s+another\s+object,\s+change\s+that/,
+      /in\s+the\s+StrimziPodSet\s+or\s+in\s+what\s+makes\s+it/,
       /a\s+claim\s+for\s+its\s+data\s+\(16\.9\s+GiB/,
       /retention/,
       /an\s+eviction\s+deletes\s+the\s+data/,
@@ -142,7 +142,7 @@ export const fittingIncidents: readonly Incident[] = [
     cause: [{ kind: 'unread' }],
     owner: 'platform',
     steps: ['read-more'],
-    words: [/does\s+not\s+show/, /at\s+most\s+1\.8\s+GiB/, /neither\s+pruning\s+images\s+nor/],
+    words: [/does\s+not\s+show/, /at\s+most\s+1\.8\s+GiB/, /makes\s+little\s+room/],
     never: [/Cause:\s+Image\s+GC/, /prune-images|crictl rmi/],
   },
 ]

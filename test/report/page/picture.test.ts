@@ -95,21 +95,21 @@ const sortOf: Record<string, Pick<Step, 'kind' | 'disturbs'>> = {
   'prune-images': { kind: 'free', disturbs: 'kubelet-restart' },
   'replace-node': { kind: 'replace', disturbs: 'node-replaced' },
   'restart-pod': { kind: 'free', disturbs: 'pods' },
-  'set-at-source': { kind: 'set', disturbs: 'node-replaced' },
+  'enlarge-node-class': { kind: 'set', disturbs: 'node-replaced' },
 }
 
 it.each([
   [['larger-disk', 'restart-pod'], /^Now: restart .* free then\. Then: give .* \(moves pods /],
   [
-    ['look-on-node', 'set-at-source'],
-    /^Now: look .* \(reads only\)\. Then: write .* \(moves pods /,
+    ['look-on-node', 'enlarge-node-class'],
+    /^Now: look .* \(reads only\)\. Then: give .* \(moves pods /,
   ],
   [
     ['look-on-node', 'replace-node'],
     /^What to do: 1\. look .* \(reads only\)\. 2\. replace .* \(moves pods /,
   ],
   [['prune-images'], /^What to do: let .* \(restarts the kubelet\)$/],
-  [['set-at-source', 'look-on-node'], /^What to do: 1\. write .* 2\. look .* \(reads only\)$/],
+  [['enlarge-node-class', 'look-on-node'], /^What to do: 1\. give .* 2\. look .* \(reads only\)$/],
 ])('puts what helps at once before what lasts: %s', (ids, expected) => {
   const steps = ids.map(id => ({ ...sortOf[id]!, action: { id }, commands: [], ends: 'all' }))
   const lines = stepLines(steps as Step[], null, null, english)
@@ -117,18 +117,21 @@ it.each([
 })
 
 it.each([
-  ['04:40', /; DiskPressure since 2026-09-27 04:40 UTC; 1 pod evicted, at 04:40 UTC;/],
-  ['04:20', /; 1 pod evicted earlier, at 04:20 UTC;/],
-  [null, /; by its use and threshold it evicts; the node reports no DiskPressure/],
-])('says whether the eviction was observed: a pod at %s', (time, expected) => {
+  ['04:40', 1, /; DiskPressure since 2026-09-27 04:40 UTC; 1 pod evicted, at 04:40 UTC;/],
+  ['04:20', 1, /; 1 pod evicted earlier, at 04:20 UTC;/],
+  // The record keeps no more.
+  ['04:20', 8, /; 8 or more pods evicted earlier, last 04:20 UTC;/],
+  [null, 0, /; by its use and threshold it evicts; the node reports no DiskPressure/],
+])('says whether the eviction was observed: a pod at %s', (time, count, expected) => {
   const [one] = morningReport().nodes
   const node = auditedNode('a', sharedDisk(99))
   const at = (text: string) => `2026-09-27T${text}:00Z`
   const seen = (text: string) => ({
     pressures: [{ condition: 'DiskPressure' as const, since: at('04:40') }],
-    happened: [
-      { at: at(text), what: 'evicted', subject: 'x/y', message: '', resource: 'memory' } as const,
-    ],
+    happened: Array.from({ length: count }, () => ({
+      ...({ at: at(text), what: 'evicted', subject: 'x/y', message: '' } as const),
+      resource: 'memory',
+    })),
   })
   const nodes = [{ ...node, ...(time !== null && seen(time)) }, ...(one ? [one] : [])]
   const { picture } = pageView({ ...morningReport(), nodes }, english)

@@ -41,7 +41,7 @@ interface LoopFact extends EvictionFact {
   tolerated: Record<string, string[]>
   /** By resource: owners of the pods that the replay evicts first. Null: no known owner. */
   nextVictims: Record<string, readonly (string | null)[]>
-  /** A disk threshold that alone makes the node evict, else what holds its fullest disk. Null: neither, or it is unknown. */
+  /** A disk threshold that alone makes the node evict, else what holds its fullest disk, or that this is not read. Null: neither. */
   held: Reason | null
 }
 
@@ -94,7 +94,8 @@ function heldReason(subject: Satisfied<'pods'>): Reason | null {
   if (wrong) return wrong
   const [first] = met
   const held = first ? diskReason(subject, first.signal) : fullestDiskReason(subject)
-  return held?.cause.kind === 'holder' ? held : null
+  // An evicted pod of which nothing shows that it wrote much is no cause, whatever holds the disk.
+  return held?.cause.kind === 'holder' || held?.cause.kind === 'unread' ? held : null
 }
 
 function loopFailings(fact: LoopFact, context: NodeContext): Failing[] {

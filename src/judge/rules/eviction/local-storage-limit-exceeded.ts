@@ -1,3 +1,4 @@
+import { by } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import { exceededLimit } from '#facts/kubelet/event-messages.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
@@ -25,6 +26,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { NodeContext } from '#judge/subject/node-subject.ts'
+import type { StepAction } from '#model/finding.ts'
 import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
 import {
   type DiskHolder,
@@ -171,22 +173,62 @@ function* evictedBefore(
   const byOwner = Map.groupBy(all, ownerName)
   for (const alike of byOwner.values()) {
     const latest = alike.at(-1)!
-    const { quantity, volume, container } = exceededLimit(latest.message)!
-    const known = recorded.findLast(({ pod }) => alike.some(one => one.pod === pod))
-    const setter = (volume ?? container) === null && known ? known.setter : null
     const owner = placeOf(latest)
-    const limit = { volume, container: container ?? setter }
+    const limits = limitsReached(alike, recorded)
+    const [{ quantity, ...limit }, ...others] = limits as [ReachedLimit, ...ReachedLimit[]]
+    const each = limits.map(one => `${one.count} over ${limitText(one)}`).join(', ')
+    const over = others.length === 0 ? limitText(limits[0]!) : `their own limits (${each})`
+    const reasonOfLimit = (limit: WhichLimit, quantity: string) =>
+      overLimitReason(owner, limit, [amountOf(quantity, 0) ?? 0, null], inMemory)
+    const reason = reasonOfLimit(limit, quantity)
     yield {
       title: titles.before,
-      ...overLimitReason(owner, limit, [amountOf(quantity, 0) ?? 0, null], inMemory),
+      ...reason,
+      steps: [
+        ...reason.steps,
+        ...others.flatMap(one => reasonOfLimit(one, one.quantity).steps as readonly StepAction[]),
+      ],
       ...(alike.length < manyEvictions && { severity: 'medium' }),
-      confidence: known || latest.owner ? 'certain' : 'likely',
+      confidence: latest.owner || isRecorded(alike, recorded) ? 'certain' : 'likely',
       ...seenFirst(
-        `${podsText(owner, alike.length, ownerName(latest))} went over ${limitText(volume, container)} of ${shorten(quantity, 40)}${setterText(setter)}: the disk of the node is not the cause.`,
+        `${podsText(owner, alike.length, ownerName(latest))} went over ${over}: the disk of the node is not the cause.`,
       ),
       evidence: alike.slice(-shown).map(one => line('event', podText(one), one.message)),
     }
   }
+}
+
+interface WhichLimit {
+  /** Null: no emptyDir. */
+  volume: string | null
+  /** Null: of the pod. */
+  container: string | null
+}
+
+interface ReachedLimit extends WhichLimit {
+  quantity: string
+  /** The one container of several that sets the pod's limit. */
+  setter: string | null
+  count: number
+}
+
+const isRecorded = (evictions: readonly Eviction[], recorded: readonly Recorded[]) =>
+  recorded.some(({ pod }) => evictions.some(one => one.pod === pod))
+
+/** The limits that pods of one owner reached, each with its latest value: who raises one alone meets the other. Most pods first. */
+function limitsReached(evictions: readonly Eviction[], recorded: readonly Recorded[]) {
+  const byLimit = Map.groupBy(evictions, ({ message }) => {
+    const { volume, container } = exceededLimit(message)!
+    return JSON.stringify([volume, container])
+  })
+  return [...byLimit.values()]
+    .map((alike): ReachedLimit => {
+      const { quantity, volume, container } = exceededLimit(alike.at(-1)!.message)!
+      const known = recorded.findLast(({ pod }) => alike.some(one => one.pod === pod))
+      const setter = (volume ?? container) === null && known ? known.setter : null
+      return { volume, container: container ?? setter, quantity, setter, count: alike.length }
+    })
+    .toSorted(by(({ count }) => -count))
 }
 
 function podsText({ namespace, pod, workload }: PodPlace, count: number, names: string): string {
@@ -195,7 +237,12 @@ function podsText({ namespace, pod, workload }: PodPlace, count: number, names: 
   return count === 1 ? podText({ namespace, name: pod }) : `${count} ${names}`
 }
 
-function limitText(volume: string | null, container: string | null): string {
+function limitText({ volume, container, quantity, setter }: ReachedLimit): string {
+  const of = `${limitName(volume, setter === null ? container : null)} of ${shorten(quantity, 40)}`
+  return `${of}${setterText(setter)}`
+}
+
+function limitName(volume: string | null, container: string | null): string {
   if (volume !== null) return `the sizeLimit of emptyDir volume ${shorten(volume, nameLength)}`
   return container === null
     ? "the pod's own limit"
@@ -260,7 +307,7 @@ interface PodPlace {
 /** A limit of ephemeral-storage is of layers, logs and volumes together: which of them were written is not known. */
 function overLimitReason(
   pod: PodPlace,
-  { volume, container }: Record<'volume' | 'container', string | null>,
+  { volume, container }: WhichLimit,
   [lowBytes, highBytes]: readonly [number, number | null],
   inMemory: readonly string[],
 ) {

@@ -153,6 +153,7 @@ function reasonOf({ held, writer, imageGC }: PressureFact, policy: Policy): Part
       steps: [{ id: 'set-ephemeral-storage', owner, bytes }],
     }
   }
+  if (held?.cause.kind === 'unread') return { cause: held.cause, steps: held.steps }
   if (held?.cause.kind !== 'holder') return {}
   const config = imageGC && soundImageGc(imageGC.evictionPercent, policy)
   if (!config || imageGC.highPercent <= config.imageGCHighThresholdPercent) return {}

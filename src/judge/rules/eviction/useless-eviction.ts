@@ -1,5 +1,6 @@
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { diskReason } from '#judge/help/disk-reason.ts'
+import { openFilesUnread } from '#judge/help/holder-cause.ts'
 import {
   amountOf,
   evictablePods,
@@ -125,7 +126,8 @@ function uselessText({ threshold, missingBytes, most }: Short, { filesystems }: 
       ? `; images are on another disk, of ${bytes(imagefs.capacityBytes)}`
       : ''
   const images = ofImages === '' ? ' and all images' : ''
-  return `evicting every pod would not make enough room: ${bytes(missingBytes)} are missing, and at most ${bytes(most.bytes)} come from ${plural(most.pods.length, 'pod')}${images}${ofImages}.`
+  const beside = most.openBytes === null ? `; ${openFilesUnread}` : ''
+  return `evicting every pod would not make enough room: ${bytes(missingBytes)} are missing, and at most ${bytes(most.bytes)} come from ${plural(most.pods.length, 'pod')}${images}${ofImages}${beside}.`
 }
 
 function failing(short: Short, { configuration, filesystems, host }: DiskSubject): Failing {
@@ -133,7 +135,8 @@ function failing(short: Short, { configuration, filesystems, host }: DiskSubject
   const { signal, met } = threshold
   const otherBytes = capacityBytes - availableBytes - most.bytes
   const largest = most.pods.toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0)).slice(0, shown)
-  const gives = `all images and ${plural(most.pods.length, 'pod')} that may be evicted give back ${bytes(most.bytes)} at most`
+  const beside = most.openBytes === null ? ` (${openFilesUnread})` : ''
+  const gives = `all images and ${plural(most.pods.length, 'pod')} that may be evicted give back ${bytes(most.bytes)} at most${beside}`
   return {
     severity: met ? 'high' : 'medium',
     // Without a measurement on the node, pods could hold deleted files open.
@@ -152,7 +155,11 @@ function failing(short: Short, { configuration, filesystems, host }: DiskSubject
         'pods that may be evicted',
         `${bytes(most.podBytes)} in ${plural(most.pods.length, 'pod')}`,
       ),
-      bytesLine('computed', 'deleted files that these pods hold open, at most', most.openBytes),
+      line(
+        'computed',
+        'deleted files that these pods hold open, at most',
+        most.openBytes === null ? 'unknown' : bytes(most.openBytes),
+      ),
       bytesLine('computed', 'logs of dead containers, at most', most.deadLogBytes),
       bytesLine('computed', 'held by something else, at least', otherBytes),
       bytesLine('summary', 'capacity', capacityBytes),
@@ -170,8 +177,8 @@ interface Reclaimable {
   imageBytes: number
   podBytes: number
   pods: RankedPod[]
-  /** Deleted files that processes of these pods hold open. */
-  openBytes: number
+  /** Deleted files that processes of these pods hold open. Null: no measurement on the node. */
+  openBytes: number | null
   deadLogBytes: number
   bytes: number
 }
@@ -209,7 +216,7 @@ function maxReclaimable(
     pods,
     openBytes,
     deadLogBytes,
-    bytes: imageBytes + layerBytes + podBytes + openBytes + deadLogBytes,
+    bytes: imageBytes + layerBytes + podBytes + (openBytes ?? 0) + deadLogBytes,
   }
 }
 
@@ -248,12 +255,13 @@ function evictableBy(signal: Signal, { eviction }: DiskSubject) {
   return ranking && eviction.protected ? evictablePods(ranking.pods, eviction) : null
 }
 
-/** All deleted open files of the disk, without those of processes that no eviction ends: the host's, and those of protected pods. */
+/** All deleted open files of the disk, without those of processes that no eviction ends: the host's, and those of protected pods. Null: unread. */
 function maxOpenFileBytes(
   filesystem: 'nodefs' | 'imagefs',
   pods: readonly RankedPod[],
-  { ledger }: DiskSubject,
+  { ledger, host }: DiskSubject,
 ) {
+  if (!host?.diskUse) return null
   const own = ledger?.isShared ? 'nodefs' : filesystem
   const isOpen = ({ holder }: { holder: DiskHolder }) => holder === 'deleted-open-files'
   const all = ledger?.filesystems.find(disk => disk.filesystem === own)?.lines.find(isOpen)

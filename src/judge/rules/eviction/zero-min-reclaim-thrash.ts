@@ -1,6 +1,7 @@
 import { durationMs } from '#base/go/duration.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
+import { isOfImages, mostOf } from '#judge/help/holder-cause.ts'
 import {
   amountLine,
   amountOf,
@@ -17,7 +18,8 @@ import { type Failing, kubeletSetting, lines, nodeRule, type Satisfied, span } f
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { conditionOf, type EvaluatedThreshold } from '#model/prediction.ts'
 
-const reclaim = '5%'
+const reclaimShare = 0.05
+const reclaim = `${100 * reclaimShare}%`
 
 export const zeroMinReclaimThrash = nodeRule({
   id: 'zero-min-reclaim-thrash',
@@ -80,10 +82,7 @@ export const zeroMinReclaimThrash = nodeRule({
   },
 })
 
-/** Reclaimable bytes must be this multiple of the missing bytes. */
-const muchMore = 2
-
-/** Whether evicting all evictable pods would bring the signal above its threshold. */
+/** Whether evicting all evictable pods would bring the signal above its threshold, and as far as the fix wants: else pressure would not end. */
 function canReachThreshold(
   { signal, margin }: EvaluatedThreshold,
   { eviction, ledger }: Satisfied<'eviction'>,
@@ -93,9 +92,12 @@ function canReachThreshold(
   if (pods?.length === 0) return false
   if (!pods || !ledger || !signal.endsWith('.available')) return true
   const { unusedImageBytes, deadContainerBytes } = ledger.freeable
-  const amounts = [unusedImageBytes, deadContainerBytes ?? 0, ...pods.map(({ usage }) => usage)]
+  const most = ledger.filesystems.reduce((sum, disk) => sum + mostOf(disk, isOfImages), 0)
+  const images = unusedImageBytes ?? most
+  const amounts = [images, deadContainerBytes ?? 0, ...pods.map(({ usage }) => usage)]
   const reclaimable = amounts.reduce<number>((sum, amount) => sum + (amount ?? Infinity), 0)
-  return reclaimable >= muchMore * -(margin ?? 0)
+  const { capacityBytes = 0 } = eviction.signals[signal] ?? {}
+  return reclaimable >= reclaimShare * (capacityBytes ?? 0) - (margin ?? 0)
 }
 
 const transitionMs = ({ evictionPressureTransitionPeriod }: KubeletConfiguration) =>

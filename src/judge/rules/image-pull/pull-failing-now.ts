@@ -6,6 +6,7 @@ import {
   imageGcLine,
   type PullCause,
   pullCause,
+  runtimeErrorIn,
 } from '#facts/kubelet/event-messages.ts'
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
 import { needsKubeletCredentials } from '#facts/kubernetes/registries.ts'
@@ -210,7 +211,8 @@ function waitingFailing(
       line(
         'object',
         shorten(`pod ${pod} ${reason}`, 300),
-        `${image}${message === '' ? '' : `: ${message}`}`,
+        // The message has the name again, and more than once.
+        message === '' ? image : `${image}: ${runtimeErrorIn(message).replaceAll(image, '…')}`,
       ),
     ),
   }
@@ -260,8 +262,10 @@ const isOfImages = ({ holder }: HolderCause) =>
 const ofImages: ReadonlySet<StepActionId> = new Set(['prune-images', 'set-fields'])
 
 /** Whether a copy that the node keeps would not have helped, or would hide what has to be mended. */
-const isElsewhere = (why: PullCause) =>
-  why === 'registry error (5xx)' || why === 'certificate (x509)' || why === 'invalid name'
+const isElsewhere = (why: PullCause) => elsewhere.has(why)
+const elsewhere: ReadonlySet<PullCause> = new Set<PullCause>([
+  ...(['registry error (5xx)', 'certificate (x509)', 'invalid name', 'wrong content'] as const),
+])
 
 /** No new pod starts without such an image. */
 const unreachableSandboxes = (failures: readonly PullFailure[]) =>
@@ -277,6 +281,8 @@ const hints: Readonly<Partial<Record<PullCause, string>>> = {
     ' The registry fails, not the node: the kubelet tries again by itself, and a mirror or a pull-through cache helps meanwhile.',
   'certificate (x509)':
     ' The node does not trust the certificate of the registry: its CA is missing on the node, it has expired, or a clock is wrong.',
+  'wrong content':
+    ' What came is not what the manifest names: the registry, or a cache before it, has a damaged copy. Who runs it deletes that copy, or pushes the image again; a pull from another node gets the same.',
   'invalid name': ' The owner of the pod has to correct the name of the image.',
 }
 

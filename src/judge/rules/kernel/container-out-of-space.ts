@@ -198,9 +198,14 @@ function reasonOf(
       confidence: 'likely' as const,
       seen: `${where} on the node at ${place}. It may be on a disk that was not measured.`,
     }
+  // Limits of the kernel have the same words.
+  const isAnyLimit = file === null && volume === null && own != null && hasRoom(own)
+  const or = isAnyLimit
+    ? ', the path is on another disk, or it is a limit of the kernel, such as inotify watches'
+    : ', or the path is on another disk'
   return {
     cause: worldCause('no-space-elsewhere', place ?? disk),
-    steps: [look],
-    seen: `${what} ${place === undefined ? disk : `the node at ${place}`}${free === null ? '' : `; ${disk} has ${bytes(free)} free now: it was full then, or the path is on another disk`}.`,
+    steps: isAnyLimit ? [{ id: 'read-limits' }, look] : [look],
+    seen: `${what} ${place === undefined ? disk : `the node at ${place}`}${free === null ? '' : `; ${disk} has ${bytes(free)} free now: it was full then${or}`}.`,
   }
 }

@@ -174,6 +174,19 @@ describe('eviction-loop', () => {
     expect(steps?.[0]?.id).toBe(step)
   })
 
+  it('says that what holds the disk is not known where nothing shows what evicted pods held', () => {
+    const message = 'The node was low on resource: ephemeral-storage. '
+    const silent = ['4bcdf', '5bcdf', '6bcdf'].map((suffix, index) => {
+      const pod = failed(suffix, 30 - index)
+      return { ...pod, status: { ...pod.status, message } }
+    })
+    const given = { ...loop, pods: silent }
+    const { cause, steps } = failingOf(evictionLoop, { ...given, held: { unread: 90 } })
+    expect(cause).toMatchObject({ kind: 'unread', source: 'disk use' })
+    expect(steps?.[0]?.id).toBe('look-on-node')
+    expect(failingOf(evictionLoop, given).steps?.[0]?.id).toBe('set-ephemeral-storage')
+  })
+
   it('has the threshold as its cause where it alone is met', () => {
     const met = { ...hard('nodefs.available', 30, 27), value: '30%', met: true }
     const { cause, fix, steps } = failingOf(evictionLoop, {

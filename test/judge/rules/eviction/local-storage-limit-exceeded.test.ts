@@ -59,6 +59,22 @@ describe('local-storage-limit-exceeded', () => {
     expect(failing.consequence).toContain('2 pods')
   })
 
+  it('names each limit that pods of one owner reached, with its pods and a step', () => {
+    const ofVolume = 'Usage of EmptyDir volume "tmp" exceeds the limit "256Mi". '
+    const ofPod = 'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. '
+    const pods = [ofVolume, ofVolume, ofVolume, ofPod, ofPod].map((message, index) =>
+      evicted(`cart-${index}`, message),
+    )
+    const failing = failingOf(localStorageLimitExceeded, { localStorageEvictions: [], pods })
+    expect(failing.seen).toBe(
+      "5 pods of StatefulSet shop/cart went over their own limits (3 over the sizeLimit of emptyDir volume tmp of 256Mi, 2 over the pod's own limit of 1Gi): the disk of the node is not the cause.",
+    )
+    expect(failing.steps).toMatchObject([
+      { id: 'raise-volume-limit', bytes: 256 * 2 ** 20, owner: { volume: 'tmp' } },
+      { id: 'set-ephemeral-storage', bytes: gibibyte },
+    ])
+  })
+
   it('calls the limit of a volume in memory one of memory: of an evicted pod, and of one that runs', () => {
     const message = 'Usage of EmptyDir volume "cache" exceeds the limit "16Mi". '
     const volumes = [{ name: 'cache', emptyDir: { medium: 'Memory', sizeLimit: '16Mi' } }]

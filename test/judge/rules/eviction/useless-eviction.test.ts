@@ -184,6 +184,12 @@ describe('useless-eviction', () => {
     expect(state(uselessEviction, { ...node({}), held, ofPods })).toBe(expected)
   })
 
+  it('does not call deleted files zero that nothing read', () => {
+    const open = 'deleted files that these pods hold open, at most'
+    expect(shownValue(uselessEviction, node({}), open)).toBe('unknown')
+    expect(shownValue(uselessEviction, { ...node({}), held: {} }, open)).toBe('0 bytes')
+  })
+
   it('says one disk once', () => {
     const { thresholds, eviction, ...rest } = node({})
     const signals = {

@@ -71,6 +71,10 @@ describe('why a pull failed', () => {
       'file of the node',
     ],
     ['dial tcp: lookup registry on 10.0.0.2:53: no such host', 'out of reach'],
+    [
+      'failed commit on ref "layer-sha256:8f3d": unexpected commit digest sha256:1c2e, expected sha256:8f3d: failed precondition',
+      'wrong content',
+    ],
     ['Error: ErrImagePull', null],
   ])('%s: %s', (message, expected) => {
     expect(pullCause(message, null)).toBe(expected)
@@ -92,6 +96,14 @@ it('names the pull that fails beside many that a rate limit refuses', () => {
   const { seen } = failingIn(pullFailingNow, { pods: [...limited, waits('db', 'no such host')] })
   expect(seen).toContain('out of reach, first for pod shop/db')
   expect(stateOf(pullFailingNow, { pods: limited })).toBe('pass')
+})
+
+it('pins no image of which the registry sends other content', () => {
+  const message = 'failed commit on ref "layer-sha256:8f3d": unexpected commit digest sha256:1c2e'
+  const waiting = { reason: 'ErrImagePull', message }
+  const { steps, seen } = failingIn(pullFailingNow, { pods: [pod({ waiting })] })
+  expect(steps).toEqual([{ id: 'read-pull-events' }])
+  expect(seen).toContain('has a damaged copy')
 })
 
 it('says what image GC takes where the registry is out of reach', () => {

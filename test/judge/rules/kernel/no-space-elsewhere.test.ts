@@ -93,7 +93,12 @@ describe('no-space-elsewhere', () => {
     ['inotify_add_watch /sys/fs/cgroup/cpu: no space left on device', 'watches'],
     ['Failed to add /run/a to directory watch: No space left on device', 'watches'],
     ['OSError: [Errno 28] inotify watch limit reached', 'watches'],
+    ['error creating file watcher: no space left on device', 'watches'],
+    ['failed to watch directory: no space left on device', 'watches'],
+    ["couldn't create watcher: no space left on device", 'watches'],
     ["Error: EMFILE: too many open files, watch '/app/src'", 'instances'],
+    ['error creating file watcher: too many open files', 'instances'],
+    ['Failed to watch *v1.Pod: dial tcp 10.0.0.1:443: socket: too many open files', null],
     ['Failed to allocate directory watch: Too many open files', 'instances'],
     ['tail: inotify cannot be used, reverting to polling: Too many open files', 'instances'],
     [

@@ -498,7 +498,6 @@ export type StepActionId =
   | 'look-on-node'
   | 'look-under-mounts'
   | 'limit-processes'
-  | 'lower-soft-threshold'
   | 'map-volume'
   | 'mount-shared-memory'
   | 'move-into-volume'

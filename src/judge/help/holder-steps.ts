@@ -192,7 +192,6 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile
   const version = subject.node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
-  const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
   const ids = wanted.map(id => (id === 'delete-place' ? deletionStep : id))
   const ofOwner = ids.map(id => ({
     id,
@@ -211,10 +210,12 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
-  const steps = log === null ? rest : [emptying, ...rest]
+  const steps = log === null ? rest : [emptyingOf(log), ...rest]
   const reason = { cause: withSeveralOwners(cause, mounts), steps }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
 }
+
+const emptyingOf = (place: string) => ({ id: 'empty-log', place, variant: 'writer' }) as const
 
 const withSeveralOwners = (cause: HolderCause, mounts: readonly string[]): HolderCause =>
   cause.owners === 'unknown' && cause.holder === 'host-path' && mounts.length > 1

@@ -314,6 +314,18 @@ it('ends each pod that it names, by a command of its own', () => {
   )
 })
 
+it('restarts the unit of a process of the host, if the number is still its own', () => {
+  const named = { command: '$(reboot)', pid: 47, namespace: null, pod: null }
+  const actions = [
+    { id: 'restart-process' as const, owner: { kind: 'process' as const, ...named } },
+  ]
+  const [step] = stepsOf(finding, actions, on())
+  expect(step?.commands.map(({ effect }) => effect)).toEqual(['reads', 'restarts'])
+  expect(step?.commands[1]?.command).toMatchSnapshot()
+  const [without] = stepsOf(finding, actions, on({ node: { ...node, shell: 'container' } }))
+  expect(without?.action.id).toBe('reboot')
+})
+
 it('shows why a container crashes: what it said before', () => {
   expect(commandsIn(stepsOf(finding, [{ id: 'end-crash-loop', owner }], on()))).toEqual([
     'kubectl --context prod logs -n shop checkout-7d -c app --previous --tail=50 | cat -v',

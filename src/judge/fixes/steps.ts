@@ -116,6 +116,12 @@ const measurableActions = (node: StepNode | null, wish: StepAction): StepAction[
 const isElsewhere = ({ owner, instanceId }: StepNode) =>
   owner === 'hybrid' || (instanceId === null && (owner === 'self-managed' || owner === 'karpenter'))
 
+const ofServices: ReadonlySet<StepActionId> = new Set([
+  'restart-daemon',
+  'restart-kubelet',
+  'restart-process',
+])
+
 /** Where nothing opens a shell of the host, the node is restarted in place of a service. AWS runs nodes of Auto Mode: they are replaced. */
 function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   // The disk of such a node is that of its host, of which the node shows nothing.
@@ -131,8 +137,7 @@ function feasibleAction(node: StepNode | null, wish: StepAction): StepAction {
   // No plan is made of a node that Systems Manager does not reach.
   const hasShell = node?.shell === 'ssh' || node?.shell === 'pod' || node?.shell === 'docker'
   if (wish.id === 'prune-images' && hasShell) return { ...wish, id: 'prune-by-runtime' }
-  const isRestart = wish.id === 'restart-kubelet' || wish.id === 'restart-daemon'
-  if (!isRestart || !node || !withoutShell.has(node.shell)) return wish
+  if (!ofServices.has(wish.id) || !node || !withoutShell.has(node.shell)) return wish
   return { ...wish, id: node.shell === null ? 'replace-node' : 'reboot' }
 }
 
@@ -627,7 +632,9 @@ function sizesBelow(
 }
 
 /** `du` does not see files that are deleted and open. */
-const openFiles = `sudo find -L /proc/[0-9]*/fd -maxdepth 1 -type f -links 0 -size +99M -printf '%s %p ' -exec readlink {} ';' | ${visible}`
+const deletedFiles = (process: string) =>
+  `sudo find -L /proc/${process}/fd -maxdepth 1 -type f -links 0 -size +99M -printf '%s %p ' -exec readlink {} ';' | ${visible}`
+const openFiles = deletedFiles('[0-9]*')
 
 /** On Windows and Bottlerocket, of the whole disk: no path of a holder is known there. */
 function sizesOn({ action, node }: OnNode): Command[] {
@@ -696,6 +703,25 @@ const windowsSizes =
 
 const windowsProcesses =
   'Get-Process | sort WS | select -Last 20 Name, Id, WS, @{n="Threads";e={$_.Threads.Count}}'
+
+/** The unit of the process, and then its restart: the number may be that of another process by then, and systemd restarts no unit of a container. */
+function restartProcess({ action: { owner }, node }: OnNode): Command[] {
+  if (owner?.kind !== 'process') return [sessionCommand(node, 'reads', openFiles)]
+  const { pid, command } = owner
+  const unit = `$(ps -o unit= -p ${pid})`
+  return [
+    sessionCommand(
+      node,
+      'reads',
+      `ps -o pid=,comm=,unit= -p ${pid} | ${visible}; ${deletedFiles(`${pid}`)}`,
+    ),
+    sessionCommand(
+      node,
+      'restarts',
+      `[ "$(ps -o comm= -p ${pid})" = ${shellWord(command)} ] && sudo systemctl restart "${unit}"`,
+    ),
+  ]
+}
 
 const processesByProgram = 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail'
 
@@ -897,7 +923,6 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     }),
   ),
   'limit-processes': askingForPart,
-  'lower-soft-threshold': all('set', undefined, 'kubelet-restart'),
   'map-volume': all('resize', on => {
     if (on.disk?.mapping ?? on.disk?.other) return [resize(on)]
     return isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []
@@ -1017,6 +1042,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     'kubelet-restart',
   ),
   'restart-pod': all('free', deletePods, 'pods'),
+  'restart-process': all('free', restartProcess, 'kubelet-restart'),
   'set-discard-unpacked': all(
     'set',
     readOnNode('sudo containerd config dump | grep discard_unpacked_layers'),

@@ -60,10 +60,13 @@ const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 const checkpoints = /\/checkpoints$/
 
 /** The table's steps, or others where these cannot end it. */
-function stepsOf(
-  { holder, place, owner, amount: { unit } }: HolderCause,
-  { host, node, pods }: HolderSubject,
-): readonly StepActionId[] {
+function stepsOf(cause: HolderCause, { host, node, pods }: HolderSubject): readonly StepActionId[] {
+  const {
+    holder,
+    place,
+    owner,
+    amount: { unit },
+  } = cause
   // Requests, limits and sizeLimit count bytes: none of them limits files.
   if (unit === 'inodes' && holder === 'writable-layers') return ['restart-pod', 'ask-owner']
   // The pod of a DaemonSet is not drained: its deletion makes room at once. All its pods would get the request.
@@ -84,6 +87,7 @@ function stepsOf(
     if (!isDocker(node)) return ['prune-docker']
     return ofDockerVolumes.test(place) ? ['prune-volumes'] : ['look-on-node', 'replace-node']
   }
+  if (holder === 'deleted-open-files' && podHolding(cause) === null) return ['restart-process']
   if (place !== null && isDatastore(place)) return ['compact-datastore']
   if (holder === 'unknown-folder' && place !== null && isOfRuntime(place))
     return ['look-on-node', 'replace-node']
@@ -148,7 +152,6 @@ function unreadDisk(
 
 export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
-  const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
@@ -168,13 +171,14 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
   const isUnknown = cause.owners === 'unknown' && holder !== 'host-path'
-  const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
+  const wanted = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(
       id =>
-        (id !== 'read-on-node' || canMeasureDisks(identity)) && (id !== 'restart-pod' || !isOfMany),
+        (id !== 'read-on-node' || canMeasureDisks(subject.identity)) &&
+        (id !== 'restart-pod' || !isOfMany) &&
+        (id !== 'check-rotation' || owner === null) &&
+        (id !== 'upgrade-runtime' || isContainerd(subject.node)),
     )
-    .filter(id => id !== 'check-rotation' || owner === null)
-    .filter(id => id !== 'upgrade-runtime' || isContainerd(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
@@ -186,10 +190,9 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile
-  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
+  const version = subject.node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
-  const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
-  const ids = steps.map(id => (id === 'delete-place' ? deletionStep : id))
+  const ids = wanted.map(id => (id === 'delete-place' ? deletionStep : id))
   const ofOwner = ids.map(id => ({
     id,
     // What a holder has is no size of a volume, and its folder no device.
@@ -207,9 +210,17 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
-  const reason = { cause, steps: log === null ? rest : [emptying, ...rest] }
+  const steps = log === null ? rest : [emptyingOf(log), ...rest]
+  const reason = { cause: withSeveralOwners(cause, mounts), steps }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
 }
+
+const emptyingOf = (place: string) => ({ id: 'empty-log', place, variant: 'writer' }) as const
+
+const withSeveralOwners = (cause: HolderCause, mounts: readonly string[]): HolderCause =>
+  cause.owners === 'unknown' && cause.holder === 'host-path' && mounts.length > 1
+    ? { ...cause, owners: 'several' }
+    : cause
 
 /** Its owner knows the folder by its mount. Empty: the folder is that mount, or no pod can write there. */
 function mountsBeside({ place, owner }: HolderCause, subject: HolderSubject): string[] {
@@ -373,8 +384,11 @@ function rotatorStep(place: string, { host }: HolderSubject) {
   return { variant: usual === 'logrotate' ? ('writer' as const) : usual }
 }
 
+/** Null: no pod, or a process that is of none of them. */
 export const podHolding = (cause: Cause) =>
-  cause.kind === 'holder' && cause.owner && 'pod' in cause.owner ? cause.owner : null
+  cause.kind === 'holder' && cause.owner && 'pod' in cause.owner && cause.owner.pod !== null
+    ? cause.owner
+    : null
 
 /**
  * The deletion of a mirror pod restarts no container of its static pod; that of a pod without a controller ends it. Of a pod that mounts volumes for others, such as a CSI driver, it can end their mounts.

@@ -210,13 +210,15 @@ function outlookRow(
   const holder = cause === null && held ? holderOf(held.cause, language) : null
   const isOfMemory = signal !== null && conditionOf(signal) === 'MemoryPressure'
   const shortBytes = disk || isOfMemory ? Math.max(0, -(next?.threshold?.margin ?? 0)) : 0
-  const first = firstVictims?.find(one => one.signal === signal)
-  const isOrderKnown = firstVictims !== undefined && firstVictims.length > 0
-  const victims = victimsText(first, isOrderKnown, language)
+  const first = isUnwatched(node, signal)
+    ? undefined
+    : firstVictims?.find(one => one.signal === signal)
+  const unnamed = unnamedVictimText(node, signal, language)
+  const victims = victimsText(first, unnamed, language)
   // Pods of the same rank have no order.
   const firstVictim = victimsText(
     first && { ...first, pods: first.pods.slice(0, Math.min(first.alike, shownAlike)) },
-    isOrderKnown,
+    unnamed,
     language,
   )
   /** Null: no threshold watches the disk, so it evicts no pod. */
@@ -420,14 +422,24 @@ function imageGcText(
     : words.gcIn(bytes(imageGC.bytesUntilTrigger))
 }
 
-/** @param isOrderKnown whether the order of eviction is known by some signal; it is not kept by each */
+/** Nothing is evicted for it, whatever the order of pods. */
+const isUnwatched = ({ prediction: { eviction } }: AuditedNode, signal: Signal | null) =>
+  eviction?.thresholds.every(threshold => threshold.signal !== signal) === true
+
+/** Why no pod is named. The order of eviction is not kept by each signal. */
+function unnamedVictimText(node: AuditedNode, signal: Signal | null, { words }: Language) {
+  if (isUnwatched(node, signal)) return words.next.noThreshold
+  return node.details().firstVictims?.length ? words.unknown : words.next.noOrder
+}
+
+/** @param unnamed why no pod is named */
 function victimsText(
   group: FirstVictims | undefined,
-  isOrderKnown: boolean,
+  unnamed: string,
   { words: all, line }: Language,
 ) {
   const { next: words } = all
-  if (group === undefined) return isOrderKnown ? all.unknown : words.noOrder
+  if (group === undefined) return unnamed
   const [first, ...rest] = group.pods.map(({ namespace, name }) =>
     line(`${namespace}/${name}`, nameLimit),
   )

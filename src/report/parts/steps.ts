@@ -448,6 +448,7 @@ const saidByText: ReadonlySet<string> = new Set([
   'restart-agent',
   'restart-daemon',
   'restart-pod',
+  'restart-process',
 ])
 
 /** No controller starts the pod again. */

@@ -559,8 +559,8 @@ export const furtherIncidents: Incident[] = [
     cause: [held('deleted-open-files')],
     owner: 'platform',
     steps: ['free'],
-    words: [/promtail/, /54\.6 GiB/],
-    never: [imageGc, /delete pod/],
+    words: [/promtail, pid 4711,\s+by\s+its\s+unit/, /54\.6 GiB/, /systemctl restart/],
+    never: [imageGc, /delete pod/, /the\s+pods\s+of\s+process/],
   },
   {
     name: 'verbose-log-of-the-kubelet',

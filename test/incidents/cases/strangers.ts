@@ -65,7 +65,7 @@ export const strangerIncidents: Incident[] = [
     cause: [held('deleted-open-files')],
     owner: 'platform',
     steps: ['free'],
-    words: [/fluentd/, /6\.2 GiB/],
+    words: [/restart\s+process\s+fluentd,\s+pid\s+4711,\s+by\s+its\s+unit/, /6\.2 GiB/],
     never: [imageGc, largerDisk],
   },
   {

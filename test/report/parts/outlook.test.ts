@@ -123,6 +123,8 @@ it('puts a disk that no threshold watches and that is full within the hour first
   ])
   expect(rows.map(({ first }) => first === null)).toEqual([true, false, false])
   expect(rows[0]!.note).toContain('to full: no threshold watches it')
+  expect(rows[0]!.victims).toBe(english.words.next.noThreshold)
+  expect(rows[1]!.victims).not.toBe(english.words.next.noThreshold)
 })
 
 it('calls pods unread only if no order of eviction is known', () => {

@@ -59,7 +59,7 @@ export const unwatchedImagefs = nodeRule({
     yield {
       severity: unwatchedSeverity(filesystems.imagefs),
       consequence:
-        'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers fail with "no space left on device".',
+        'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, if it is switched on; where it cannot, pulls and writes of containers fail with "no space left on device".',
       confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
       evidence: lines(
         line('configz', 'evictionHard.imagefs.available', switchedOffText(hardValue)),
@@ -107,7 +107,7 @@ function oneDiskFailing(
     title: 'The disk is watched by no eviction threshold',
     severity: unwatchedSeverity(filesystems.nodefs),
     consequence:
-      'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
+      'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, if it is switched on; where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
     evidence: lines(
       ...diskSignals.map(signal =>
         line(

@@ -566,8 +566,10 @@ function entriesOf([field, value]: [string, unknown]) {
 function runningValue(path: string, { prediction }: AuditedNode) {
   const setting = prediction.settings.imageGC?.find(({ field }) => field === path)
   if (setting !== undefined) return setting.value
-  const [, signal] = /^evictionHard\.(.+)$/.exec(path) ?? []
+  const [, map, signal] = /^eviction(Hard|Soft)\.(.+)$/.exec(path) ?? []
   const thresholds = prediction.eviction?.thresholds
   if (signal === undefined || thresholds === undefined) return undefined
-  return thresholds.find(one => one.hard && one.signal === signal)?.value ?? null
+  return (
+    thresholds.find(one => one.hard === (map === 'Hard') && one.signal === signal)?.value ?? null
+  )
 }

@@ -400,8 +400,8 @@ export interface HolderCause {
   amount: Amount
   /** Null: no owner in the cluster, or see `owners`. */
   owner: HolderOwner | null
-  /** Why a holder of workloads has no owner here: none of many holds much, or the owner is not known. */
-  owners?: 'many' | 'unknown'
+  /** Why a holder of workloads has no owner here: none of many holds much, several share the folder, or the owner is not known. */
+  owners?: 'many' | 'several' | 'unknown'
   /** Absolute folder or file on the node, or a namespace of containerd. Null: not one place. */
   place: string | null
   /** Of local PersistentVolumes: their claims as `namespace/name`, at most three. */
@@ -498,7 +498,6 @@ export type StepActionId =
   | 'look-on-node'
   | 'look-under-mounts'
   | 'limit-processes'
-  | 'lower-soft-threshold'
   | 'map-volume'
   | 'mount-shared-memory'
   | 'move-into-volume'

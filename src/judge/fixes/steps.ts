@@ -924,7 +924,6 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     }),
   ),
   'limit-processes': askingForPart,
-  'lower-soft-threshold': all('set', undefined, 'kubelet-restart'),
   'map-volume': all('resize', on => {
     if (on.disk?.mapping ?? on.disk?.other) return [resize(on)]
     return isManaged(on) ? [['reads', nodegroup('describe-nodegroup', on)]] : []

@@ -20,6 +20,7 @@ import {
 import type { HolderCause, StepAction } from '#model/finding.ts'
 import { type ContainerStatus, statusesOf, waitsForRestart } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import {
   containerOwner,
   fullestOf,
@@ -38,7 +39,7 @@ import {
   withDeletion,
   writingContainer,
 } from './deletion.ts'
-import { disksBeside } from './disks-beside.ts'
+import { disksBeside, idleInstanceStores } from './disks-beside.ts'
 import {
   filesOfImages,
   imageDiskFreeBytes,
@@ -193,26 +194,56 @@ function withCrashLoop(reason: Reason, { pods, at = '' }: DiskSubject): Reason {
 /** Times the size of a full disk from which on another disk of the node is better than a larger one. */
 const muchLarger = 2
 
-/** Before a disk is bought: another one that the node has. Those of EC2 instances have rules of their own. */
+/** Before a disk is bought: another one that the node has. */
 function withOtherDisk(reason: Reason, subject: DiskSubject, { filesystem }: HolderCause): Reason {
   const { ledger, identity } = subject
   const disk = ledger && diskOf(ledger, filesystem)
   const index = reason.steps.findIndex(({ id, unit }) => id === 'larger-disk' && unit === undefined)
   const isBare = identity.instanceId === null || identity.owner === 'hybrid'
-  const [other] = isBare ? disksBeside(subject) : []
+  const other = isBare ? otherDisk(subject) : idleStore(subject)
   if (!disk || index < 0 || !other || other.size < muchLarger * disk.capacityBytes) return reason
-  const { device: place, size } = other
-  const seen = `the node has another disk, ${place} (${bytes(size)}), with nothing of the kubelet or the images; what is on it is not known.`
+  const { step, seen } = other
   return {
     ...reason,
-    steps: reason.steps.toSpliced(index, 0, { id: 'use-other-disk', place, bytes: size }),
+    // What is on the other disk is not known: the purchase stays.
+    steps: reason.steps.toSpliced(index, isBare ? 0 : 1, step),
     seen: reason.seen === undefined ? seen : `${reason.seen} ${seen}`,
   }
 }
 
+interface OtherDisk {
+  size: number
+  step: StepAction
+  seen: string
+}
+
+function otherDisk(subject: DiskSubject): OtherDisk | null {
+  const [other] = disksBeside(subject)
+  if (!other) return null
+  const { device: place, size } = other
+  return {
+    size,
+    step: { id: 'use-other-disk', place, bytes: size },
+    seen: `the node has another disk, ${place} (${bytes(size)}), with nothing of the kubelet or the images; what is on it is not known.`,
+  }
+}
+
+function idleStore({ host }: DiskSubject): OtherDisk | null {
+  const idle = idleInstanceStores(host)
+  const size = idle.reduce((sum, one) => sum + one.size, 0)
+  const disks = idle.length === 1 ? 'an instance-store disk' : 'instance-store disks'
+  return size === 0
+    ? null
+    : {
+        size,
+        step: { id: 'use-instance-store' },
+        seen: `the node has ${disks} (${bytes(size)}) that nothing uses.`,
+      }
+}
+
 function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
   const { ledger, identity, imageGC, node, configuration } = subject
-  const causes = heldBySignal(ledger, signal)
+  const causes = lateGcFirst(heldBySignal(ledger, signal), subject)
   const [first, second] = causes
   if (!first) return null
   const tooSmall = tooSmallDisk(first, subject)
@@ -272,6 +303,47 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
       ...(isMoreUnread ? [measuring(subject)] : []),
     ],
   }
+}
+
+/** Used share of a disk above which image GC begins too late, whatever the threshold. */
+const lateStart = 0.9
+/** Used share of a disk that is left at most by the deletion of unused images, if it is enough. */
+const mostLeft = 0.8
+/** Share of a disk that the unused images have at least. */
+const leastUnused = 0.05
+
+/** Unused images that image GC keeps too long come before images in use. */
+function lateGcFirst(causes: HolderCause[], subject: DiskSubject): HolderCause[] {
+  const late = causes[0] && keptByLateGc(causes[0], subject)
+  return late ? [late, ...causes] : causes
+}
+
+/** Beside images in use: unused images that image GC would have deleted, if it began before eviction, and without which there is room. Null: others. */
+function keptByLateGc(
+  { holder, filesystem, amount }: HolderCause,
+  { ledger, imageGC, eviction }: DiskSubject,
+): HolderCause | null {
+  const disk = ledger && diskOf(ledger, filesystem)
+  if (holder !== 'images-in-use' || amount.unit !== 'bytes' || !imageGC?.enabled || !disk)
+    return null
+  const { capacityBytes, usedBytes, lines } = disk
+  const unused = lines.find(line => line.holder === 'images-unused')
+  const startBytes = (startsAboveUsedPercent(imageGC.highThresholdPercent) / 100) * capacityBytes
+  const evictionBytes = (eviction?.thresholds ?? []).flatMap(({ signal, resolved }) =>
+    /^(?:nodefs|imagefs)\.available$/.test(signal) &&
+    (ledger.isShared || signal.startsWith(filesystem)) &&
+    resolved !== null
+      ? capacityBytes - resolved
+      : [],
+  )
+  const isLate =
+    usedBytes <= startBytes && startBytes >= Math.min(lateStart * capacityBytes, ...evictionBytes)
+  return isLate &&
+    unused !== undefined &&
+    unused.lowBytes >= leastUnused * capacityBytes &&
+    usedBytes - unused.lowBytes < mostLeft * capacityBytes
+    ? holderCause(unused, disk, ledger)
+    : null
 }
 
 /** Share of a disk from which on a second holder has a step, if one command ends it. */

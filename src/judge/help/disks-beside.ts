@@ -25,3 +25,14 @@ export function disksBeside({ host, summary }: OfDisks) {
     })
     .toSorted((a, b) => b.size - a.size)
 }
+
+/** Model of the NVMe device: `Amazon EC2 NVMe Instance Storage`. Source: EC2 user guide, instance store volumes. */
+const instanceStore = /instance storage/i
+
+/** Instance-store disks on which nothing is. */
+export const idleInstanceStores = (host: OfDisks['host']): { device: string; size: number }[] =>
+  (host?.diskUse?.devices ?? []).flatMap(({ name = '', bytes: size = 0, model = '', isUsed }) =>
+    isUsed === false && instanceStore.test(model)
+      ? [{ device: `/dev/${shorten(name, 60)}`, size }]
+      : [],
+  )

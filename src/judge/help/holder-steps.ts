@@ -162,7 +162,6 @@ const unmountedText = (claims: readonly string[], { capacityBytes }: FilesystemL
 
 export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
-  const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
@@ -182,13 +181,14 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
   const isUnknown = cause.owners === 'unknown' && holder !== 'host-path'
-  const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
+  const wanted = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(
       id =>
-        (id !== 'read-on-node' || canMeasureDisks(identity)) && (id !== 'restart-pod' || !isOfMany),
+        (id !== 'read-on-node' || canMeasureDisks(subject.identity)) &&
+        (id !== 'restart-pod' || !isOfMany) &&
+        (id !== 'check-rotation' || owner === null) &&
+        (id !== 'upgrade-runtime' || isContainerd(subject.node)),
     )
-    .filter(id => id !== 'check-rotation' || owner === null)
-    .filter(id => id !== 'upgrade-runtime' || isContainerd(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
@@ -200,10 +200,9 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile
-  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
+  const version = subject.node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
-  const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
-  const ids = steps.map(id => (id === 'delete-place' ? deletionStep : id))
+  const ids = wanted.map(id => (id === 'delete-place' ? deletionStep : id))
   const ofOwner = ids.map(id => ({
     id,
     // What a holder has is no size of a volume, and its folder no device.
@@ -221,9 +220,17 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
-  const reason = { cause, steps: log === null ? rest : [emptying, ...rest] }
+  const steps = log === null ? rest : [emptyingOf(log), ...rest]
+  const reason = { cause: withSeveralOwners(cause, mounts), steps }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
 }
+
+const emptyingOf = (place: string) => ({ id: 'empty-log', place, variant: 'writer' }) as const
+
+const withSeveralOwners = (cause: HolderCause, mounts: readonly string[]): HolderCause =>
+  cause.owners === 'unknown' && cause.holder === 'host-path' && mounts.length > 1
+    ? { ...cause, owners: 'several' }
+    : cause
 
 /** Its owner knows the folder by its mount. Empty: the folder is that mount, or no pod can write there. */
 function mountsBeside({ place, owner }: HolderCause, subject: HolderSubject): string[] {

@@ -27,13 +27,13 @@ import {
   type EvaluatedThreshold,
   type EvictionPrediction,
   type FilesystemState,
-  type Filesystems,
   isWatched,
   type RankedPod,
   type Ranking,
   type Signal,
   sisterSignal,
 } from '#model/prediction.ts'
+import { freesBelow } from './freed-by-image-gc.ts'
 import type { Reason } from './holder-cause.ts'
 
 /** The place where a threshold is configured. A soft threshold with grace 0 acts as hard. The kubelet adds some thresholds itself. */
@@ -207,27 +207,25 @@ export function soundImageGc(
 }
 
 /** The fix of image GC that suits the thresholds of a node's disks. */
-export const imageGcFix = (
-  { eviction, filesystems }: NodeSubject,
-  policy: Policy,
-): Failing['fix'] => {
-  const sound = soundImageGc(diskEvictionPercent(eviction, filesystems) ?? 0, policy)
+export const imageGcFix = (subject: NodeSubject, policy: Policy): Failing['fix'] => {
+  const sound = soundImageGc(diskEvictionPercent(subject) ?? 0, policy)
   return sound ? { config: { ...sound } } : undefined
 }
 
-/** Percent of the image disk below which pods are evicted. Null: the size of the disk is unknown. */
-export function diskEvictionPercent(
-  eviction: NodeSubject['eviction'],
-  { imagefs, layout }: Filesystems,
-): number | null {
+/** Percent of the image disk below which pods are evicted. A threshold that is itself the mistake counts as mended. Null: the size of the disk is unknown. */
+export function diskEvictionPercent(subject: ThresholdSubject): number | null {
+  const { imagefs, layout } = subject.filesystems
   if (!imagefs?.capacityBytes) return null
+  const { capacityBytes } = imagefs
   const isSplit = layout !== null && layout !== 'shared'
-  const amounts = (eviction?.thresholds ?? [])
-    .filter(
-      ({ signal }) => signal === 'imagefs.available' || (!isSplit && signal === 'nodefs.available'),
-    )
-    .map(({ resolved }) => resolved ?? 0)
-  return (Math.max(0, ...amounts) / imagefs.capacityBytes) * 100
+  const own = (subject.eviction?.thresholds ?? []).filter(
+    ({ signal }) => signal === 'imagefs.available' || (!isSplit && signal === 'nodefs.available'),
+  )
+  const percents = own.map(threshold => {
+    const [raised] = raisedThresholds([threshold], subject)
+    return raised ? Number.parseFloat(raised.to) : ((threshold.resolved ?? 0) / capacityBytes) * 100
+  })
+  return Math.max(0, ...percents)
 }
 
 /** Image-GC percentages to set with a new `imagefs.available` threshold in percent. Empty if the running ones are sound beside the threshold. */
@@ -345,53 +343,131 @@ export const withEntries = (
   entries: Record<string, string>,
 ) => ({ config: { [map]: { ...configuration?.[map], ...entries } } })
 
+type ThresholdSubject = Pick<
+  NodeSubject,
+  'identity' | 'eviction' | 'filesystems' | 'imageGC' | 'ledger' | 'unusedImages'
+>
+
 /** The default of the signal, and what is left, in one unit. Null: unknown, or the default is no percentage. */
 export function defaultAmounts(
   { signal, resolved, margin }: EvaluatedThreshold,
-  { identity, eviction }: Satisfied<'eviction'>,
+  { identity, eviction }: Pick<NodeSubject, 'identity' | 'eviction'>,
 ) {
   const preset = hardDefaults(identity)[signal]
-  const capacity = eviction.signals[signal]?.capacityBytes
+  const capacity = eviction?.signals[signal]?.capacityBytes
   if (!preset?.endsWith('%') || !capacity || resolved === null || margin === null) return null
   const byDefault = (capacity * Number.parseFloat(preset)) / 100
-  return { preset, byDefault, resolved, left: resolved + margin }
+  return { preset, byDefault, capacity, resolved, left: resolved + margin }
 }
 
-/** Hard thresholds of at least twice their default, of those that are met, if the default is not met. */
+/** Times the default from which on a threshold is the mistake: if it is met, and if it is not. */
+export const raisedBy = { met: 2, unmet: 3 }
+/** Percent of a disk between a hard and a soft threshold, where image GC leaves no room for less. */
+const softAboveHard = 5
+
+interface RaisedThreshold extends Pick<EvaluatedThreshold, 'signal' | 'hard' | 'value' | 'met'> {
+  /** What to set. */
+  to: string
+  /** Percent of the disk that it keeps free. */
+  share: number
+}
+
+/**
+ * Those of the thresholds that are the mistake themselves: they keep much more of the disk free than the default, and the disk has that much.
+ * In bytes, too. Of soft ones, which have no default, those that image GC cannot stay clear of.
+ */
 export const raisedThresholds = (
-  met: readonly EvaluatedThreshold[],
-  subject: Satisfied<'eviction'>,
-) =>
-  met.flatMap(threshold => {
-    const { signal, hard, value } = threshold
+  thresholds: readonly EvaluatedThreshold[],
+  subject: ThresholdSubject,
+): RaisedThreshold[] =>
+  thresholds.flatMap(threshold => {
+    const { signal, hard, value, met } = threshold
     const found = defaultAmounts(threshold, subject)
-    if (!hard || !found || found.preset === value) return []
-    const { preset, byDefault, resolved, left } = found
-    return left < byDefault || resolved < 2 * byDefault ? [] : [{ signal, preset }]
+    if (!found || (hard && found.preset === value)) return []
+    const { preset, byDefault, capacity, resolved, left } = found
+    const times = raisedBy[met === true ? 'met' : 'unmet']
+    if (resolved + float32Rounding(value, resolved) < times * byDefault) return []
+    // The disk is short of space by the default, too.
+    if (left < (hard ? byDefault : 2 * byDefault)) return []
+    const share = (100 * resolved) / capacity
+    const one = { signal, hard, value, met, share }
+    if (hard) return [{ ...one, to: preset }]
+    const isPast = subject.eviction?.thresholds.some(
+      other => other.hard && other.signal === signal && other.met,
+    )
+    return isPast || isEndedByImageGc(one, subject)
+      ? []
+      : [{ ...one, to: soundSoft(signal, Number.parseFloat(preset), subject) }]
   })
 
-/** The defaults in their place. Null: none is raised. */
+/** Whether image GC below a soft threshold frees the unused images, so that the threshold can stay. */
+function isEndedByImageGc(
+  { signal, share }: Pick<RaisedThreshold, 'signal' | 'share'>,
+  subject: ThresholdSubject,
+): boolean {
+  const high = 100 - share - bandPercent
+  if (!signal.endsWith('.available') || high < lowestSoundHigh) return false
+  const used = subject.filesystems.imagefs?.usedPercent ?? 100
+  return (
+    subject.unusedImages() !== null ||
+    freesBelow(Math.min(high, used - bandPercent), subject) === true
+  )
+}
+
+/** Halfway between the hard threshold of the disk and the start of image GC. */
+function soundSoft(signal: Signal, preset: number, subject: ThresholdSubject): string {
+  const { imageGC, filesystems } = subject
+  const hard = watchingThresholds(signal, subject).flatMap(one => {
+    const found = one.hard ? defaultAmounts(one, subject) : null
+    if (!found) return []
+    const [raised] = raisedThresholds([one], subject)
+    return raised ? Number.parseFloat(raised.to) : (100 * found.resolved) / found.capacity
+  })
+  const above = Math.round(Math.max(...(hard.length > 0 ? hard : [preset])))
+  const isOfImages =
+    signal === 'imagefs.available' ||
+    (signal === 'nodefs.available' && filesystems.layout === 'shared')
+  const start =
+    isOfImages && imageGC?.enabled ? 100 - startsAboveUsedPercent(imageGC.highThresholdPercent) : 0
+  const between = Math.floor((above + start) / 2)
+  return `${between > above ? between : above + softAboveHard}%`
+}
+
+/** Sound values in their place. Null: none is raised. */
 export function raisedReason(
-  raised: ReturnType<typeof raisedThresholds>,
+  raised: readonly RaisedThreshold[],
   { configuration }: Pick<NodeSubject, 'configuration'>,
 ): Reason | null {
-  const [first] = raised
+  const first = raised.find(({ hard }) => hard) ?? raised[0]
   if (!first) return null
-  const presets = Object.fromEntries(raised.map(({ signal, preset }) => [signal, preset]))
+  const map = first.hard ? 'evictionHard' : 'evictionSoft'
+  const alike = raised.filter(({ hard }) => hard === first.hard)
+  const { to, share, value } = first
+  const met = first.hard
+    ? `with the default, ${to} free, this node would not evict`
+    : `with ${to} free, this node would not be under pressure`
+  const usual = first.hard
+    ? `the default is ${to}`
+    : 'a soft threshold belongs just above the hard one'
+  const unmet = value.endsWith('%') ? usual : `that is ${percent(share)} of the disk; ${usual}`
   return {
-    cause: kubeletSetting(`evictionHard.${first.signal}`),
+    cause: kubeletSetting(`${map}.${first.signal}`),
     steps: [{ id: 'set-fields' }],
-    seen: `with the default, ${first.preset} free, this node would not evict`,
-    fix: withEntries('evictionHard', configuration, presets),
+    seen: first.met === true ? met : unmet,
+    fix: withEntries(
+      map,
+      configuration,
+      Object.fromEntries(alike.map(({ signal, to }) => [signal, to])),
+    ),
   }
 }
 
 /** The thresholds of the filesystem of a signal. */
 export const watchingThresholds = (
   signal: Signal,
-  { eviction, filesystems: { layout } }: Satisfied<'eviction'>,
+  { eviction, filesystems: { layout } }: Pick<NodeSubject, 'eviction' | 'filesystems'>,
 ): EvaluatedThreshold[] =>
-  eviction.thresholds.filter(
+  (eviction?.thresholds ?? []).filter(
     one => one.signal === signal || (layout === 'shared' && one.signal === sisterSignal(signal)),
   )
 

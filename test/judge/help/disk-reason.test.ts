@@ -784,3 +784,17 @@ it('names the other file of a rotated log once', () => {
   expect(found?.seen).toMatch(/^\/var\/log\/messages-20261120 has 29/)
   expect(found?.cause).not.toHaveProperty('also')
 })
+
+it.each([
+  [200, false, ['use-instance-store']],
+  [199, false, ['larger-disk']],
+  [200, true, ['larger-disk']],
+])('uses idle instance store of %d GiB in place of a larger disk: used %j', (gib, isUsed, ids) => {
+  const model = 'Amazon EC2 NVMe Instance Storage'
+  const devices = [{ name: 'nvme1n1', bytes: gib * gibibyte, model, isUsed }]
+  const subject = exampleSubject({
+    ...{ held: { 'images-in-use': 80 }, identity: { instanceId: 'i-0a1b' } },
+    host: { diskUse: { folders: [], snapshots: [], missed: 0, devices } },
+  } as NodeExample)
+  expect(diskReason(subject, 'nodefs.available')?.steps.map(({ id }) => id)).toEqual(ids)
+})

@@ -1,10 +1,9 @@
-import { bytes, bytesLine, deviceCause, line, nodeRule, shorten } from '#judge/rule.ts'
+import { idleInstanceStores } from '#judge/help/disks-beside.ts'
+import { bytes, bytesLine, deviceCause, line, nodeRule } from '#judge/rule.ts'
 import { isSourceExpected } from '#judge/subject/node-subject.ts'
 
 /** Smaller disks would not help the node. */
 const leastShare = 0.25
-/** Model of the NVMe device: `Amazon EC2 NVMe Instance Storage`. Source: EC2 user guide, instance store volumes. */
-const instanceStore = /instance storage/i
 
 export const unmountedInstanceStore = nodeRule({
   id: 'unmounted-instance-store',
@@ -26,12 +25,7 @@ export const unmountedInstanceStore = nodeRule({
 
   *judge({ host, filesystems: { nodefs } }) {
     const capacity = nodefs?.capacityBytes ?? 0
-    const idle = (host.diskUse?.devices ?? []).flatMap(
-      ({ name = '', bytes: size = 0, model = '', isUsed }) =>
-        isUsed === false && instanceStore.test(model) && size >= leastShare * capacity
-          ? [{ device: `/dev/${shorten(name, 60)}`, size }]
-          : [],
-    )
+    const idle = idleInstanceStores(host).filter(({ size }) => size >= leastShare * capacity)
     const [first] = idle
     if (!first || capacity === 0) return
     const all = idle.reduce((sum, { size }) => sum + size, 0)

@@ -1,5 +1,5 @@
 import { by } from '#base/text.ts'
-import { amountOf } from '#judge/help/thresholds.ts'
+import { amountOf, hardDefaults, raisedBy } from '#judge/help/thresholds.ts'
 import { bytes, cohortRule, hardThresholds, line, percent, plural, shorten } from '#judge/rule.ts'
 
 /** Disks are mixed from this ratio on. Filesystem overhead alone makes a smaller difference. */
@@ -19,7 +19,7 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
 
   cohort: () => '',
 
-  fact: ({ configuration, disks }) =>
+  fact: ({ configuration, disks, identity }) =>
     (['evictionHard', 'evictionSoft'] as const).flatMap(map =>
       signals.flatMap(signal => {
         const value = configuration[map]?.[signal]
@@ -27,7 +27,12 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
           disks[signal === 'nodefs.available' ? 'nodefs' : 'imagefs']?.capacityBytes
         return value === undefined || value.endsWith('%') || !capacityBytes
           ? []
-          : [{ what: `${map}.${signal}`, value, capacityBytes }]
+          : [
+              {
+                ...{ what: `${map}.${signal}`, value, capacityBytes },
+                preset: map === 'evictionHard' ? (hardDefaults(identity)[signal] ?? null) : null,
+              },
+            ]
       }),
     ),
 
@@ -43,12 +48,16 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
       const [smallest, largest] = [sorted[0], sorted.at(-1)]
       if (!smallest || !largest || largest.capacityBytes < mixedRatio * smallest.capacityBytes)
         continue
-      const { what, value } = smallest
-      const share = (capacity: number) =>
-        percent(((amountOf(value, capacity) ?? 0) / capacity) * 100)
+      const { what, value, preset } = smallest
+      const shareOf = (capacity: number) => ((amountOf(value, capacity) ?? 0) / capacity) * 100
+      const share = (capacity: number) => percent(shareOf(capacity))
+      const isRaised =
+        preset !== null &&
+        shareOf(smallest.capacityBytes) >= raisedBy.unmet * Number.parseFloat(preset)
       yield {
         nodes: alike.map(({ node }) => node).toSorted(),
         failing: {
+          ...(isRaised && { severity: 'medium' as const }),
           consequence: `${shorten(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${plural(alike.length, 'node')} of one group.`,
           evidence: [
             line('configz', `${what}`, value),

@@ -6,7 +6,12 @@ import { diskReason, movedToVolumes, seenBeforeLimit } from '#judge/help/disk-re
 import { filesOfImages } from '#judge/help/disks-of-wrong-size.ts'
 import { fillRate } from '#judge/help/fill-rate.ts'
 import { heldBySignal } from '#judge/help/holder-cause.ts'
-import { amountLine, watchingThresholds } from '#judge/help/thresholds.ts'
+import {
+  amountLine,
+  raisedReason,
+  raisedThresholds,
+  watchingThresholds,
+} from '#judge/help/thresholds.ts'
 import {
   bytes,
   bytesLine,
@@ -33,11 +38,15 @@ const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
 /** Hours to eviction, or to full, that call for somebody today; and the use of a disk from which on they are asked for. */
 const soon = { hours: 24, usedPercent: 50 }
 
+/** Share of the disk from which on what a pod wrote says why it is full. */
+const leastWritten = 0.01
+
 const titles = {
   unwatched:
     'A disk that no threshold watches is nearly full, and image GC does not free what holds it',
   full: 'A disk that no threshold watches is full, and image GC does not free what holds it',
   soon: 'A disk fills within a day, and image GC does not free what holds it',
+  raised: 'An eviction threshold is near on a disk with much room',
   inodes: 'A disk is nearly out of inodes, at which image GC does not look',
 }
 
@@ -119,11 +128,19 @@ function fillingDisk(
   // eviction-due reports a met threshold.
   if (watching.some(({ met }) => met === true)) return null
   const left = Math.min(free, ...watching.flatMap(({ margin }) => margin ?? []))
+  const nearest = watching.filter(({ margin }) => margin === left)
+  const wrong = raisedReason(raisedThresholds(nearest, subject), subject)
   const isWatched = watching.length > 0
   const unwatched = isInodes ? leastLeft.unwatchedInodes : leastLeft.unwatched
   const isNear = (100 * left) / capacity < (isWatched ? leastLeft.watched : unwatched)
   const isUsed = !isInodes && free < (1 - soon.usedPercent / 100) * capacity
   if (!isNear && !isUsed) return null
+  /** What the kubelet does at the threshold. */
+  const acts = nodeReclaimKinds[subject.filesystems.layout ?? 'shared'][name].includes('images')
+    ? 'deletes unused images, then evicts pods if that is not enough'
+    : 'evicts pods'
+  const filling = { name, signal, isWatched, isNear, capacity, free, left, acts }
+  if (wrong) return { ...filling, held: [], rate: null, reason: wrong, isRaised: true }
   const held = heldBySignal(subject.ledger, signal)
   const [first] = held
   if (!first) return null
@@ -134,27 +151,19 @@ function fillingDisk(
     !isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc'
   if (isWatched && isOfImageGc(first)) return null
   const reason = diskReason(subject, signal)
-  if (!reason || (!isWatched && isOfImageGc(reason.cause))) return null
-  const rate = isInodes ? null : fillRate(name, left, subject)
+  if (!reason || isOfImageGc(reason.cause)) return null
+  const written = isInodes ? null : fillRate(name, left, subject)
+  // Where nothing is left, any writer would fill the rest.
+  const rate = written && written.bytes >= leastWritten * capacity ? written : null
   const stated = { ...reason, ...((isWatched || !isNear) && filesOfImages(first, subject)) }
   const named = isNear && rate !== null ? seenBeforeLimit(stated, subject) : stated
   return {
-    name,
-    signal,
-    isWatched,
-    isNear,
-    capacity,
-    free,
-    /** To the next threshold, or to full. */
-    left,
+    ...filling,
     held,
     rate,
-    /** What the kubelet does at the threshold. */
-    acts: nodeReclaimKinds[subject.filesystems.layout ?? 'shared'][name].includes('images')
-      ? 'deletes unused images, then evicts pods if that is not enough'
-      : 'evicts pods',
     // No eviction will come: a deletion makes room before writes fail.
     reason: isNear && !isWatched ? withDeletion(named, subject) : named,
+    isRaised: false,
   }
 }
 
@@ -176,6 +185,7 @@ function nearlyFullFailing(disk: FillingDisk): Failing {
     ...reason,
     ...(said.length > 0 && { seen: said.join(' ') }),
     ...(isInodes && { title: titles.inodes }),
+    ...(disk.isRaised && { title: titles.raised }),
     ...(!isWatched && { title: titles[isFull ? 'full' : 'unwatched'], severity: 'critical' }),
     consequence: isWatched
       ? until
@@ -199,7 +209,7 @@ function fullSoonFailing(disk: FillingDisk, growth: NodeGrowth[DiskName]): Faili
       seen: [written, reason.seen].filter(Boolean).join(' '),
       steps: movedToVolumes(reason.steps),
     }),
-    title: titles.soon,
+    title: disk.isRaised ? titles.raised : titles.soon,
     confidence: 'likely',
     consequence: `${bytes(left)} are left before ${isWatched ? `${signal} is met, and the kubelet ${disk.acts}` : 'the disk is full'}${isGrown ? `: about ${span(hours * hourMs)} at the growth that was seen, ${bytes(perHour)} an hour` : ''}.`,
     evidence: [

@@ -84,12 +84,17 @@ export const evictionDue = nodeRule({
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, unobserved.join(', ')) }
     if (met.length === 0) return
     const separate = met.filter(threshold => !isTwin(threshold, met))
-    const raised = raisedThresholds(separate, subject)
+    // If a hard threshold is met, no soft one is why pods are evicted.
+    const raised = raisedThresholds(
+      separate.filter(({ hard }) => hard === separate[0]?.hard),
+      subject,
+    )
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     const isIdle = isUnreported(separate, conditions)
     const found = reasonOf(separate, raised, subject, policy)
     const reason = isIdle ? found : withoutOwnDeletion(found, subject)
-    const waiting = waitingText(separate, subject)
+    const isNamed = found.cause?.kind === 'setting' && found.cause.fields[0]?.startsWith(softMap)
+    const waiting = waitingText(separate, subject, isNamed === true)
     const powerless = isPowerless(separate, eviction)
     yield {
       ...reason,
@@ -124,8 +129,8 @@ export const evictionDue = nodeRule({
         ...reported.map(condition =>
           line('node', `node condition ${condition}`, conditions[condition] ?? 'not reported'),
         ),
-        ...raised.map(({ signal, preset }) =>
-          line('computed', `the kubelet's default of ${signal}`, `${preset}, not met`),
+        ...raised.flatMap(({ signal, hard, to }) =>
+          hard ? [line('computed', `the kubelet's default of ${signal}`, `${to}, not met`)] : [],
         ),
       ],
     }
@@ -157,8 +162,18 @@ function isPowerless([first]: readonly EvaluatedThreshold[], eviction: EvictionP
   )
 }
 
-/** Until when the first soft threshold waits at most, and what it takes first. Null: it is hard, or acts already. */
-function waitingText(met: readonly EvaluatedThreshold[], subject: Satisfied<'eviction'>) {
+const softMap = 'evictionSoft.'
+
+/**
+ * Until when the first soft threshold waits at most, and what it takes first. Null: it is hard, or acts already.
+ *
+ * @param isNamed the cause names the threshold and its value
+ */
+function waitingText(
+  met: readonly EvaluatedThreshold[],
+  subject: Satisfied<'eviction'>,
+  isNamed = false,
+) {
   const [first] = met
   const waitsMs = gracePeriodLeft(met, subject)
   if (!first || waitsMs === 0) return null
@@ -168,8 +183,10 @@ function waitingText(met: readonly EvaluatedThreshold[], subject: Satisfied<'evi
   const { layout } = subject.filesystems
   const kinds = disk && layout ? nodeReclaimKinds[layout][disk as 'nodefs' | 'imagefs'] : []
   const images = kinds.includes('images') ? ', on unused images before pods' : ''
-  const missing = margin === null ? '' : ` (${shownAmount(first, -margin)} missing)`
-  return `evictionSoft.${signal} is ${shorten(value)}${missing}: the kubelet acts at ${time} at the latest${images}`
+  const missing = margin === null ? null : `${shownAmount(first, -margin)} missing`
+  const named = `${softMap}${signal} is ${shorten(value)}${missing === null ? '' : ` (${missing})`}`
+  const stated = isNamed ? missing : named
+  return `${stated === null ? '' : `${stated}: `}the kubelet acts at ${time} at the latest${images}`
 }
 
 /** How long the first soft threshold, by the node's condition, still waits at most. 0: it evicts. */
@@ -245,17 +262,17 @@ function reasonOf(
   const held = diskReason(subject, first.signal)
   const wrong = raisedReason(raised, subject)
   if (wrong) return wrong
-  if (!first.hard && isAboveDefault(first, subject)) {
-    const unused = first.signal.endsWith('.available') ? subject.unusedImages() : null
-    const fix = unused === null ? undefined : imageGcFix(subject, policy)
+  const fix = isAboveDefault(first, subject) ? imageGcFix(subject, policy) : undefined
+  if (fix && !first.hard && first.signal.endsWith('.available')) {
+    const unused = subject.unusedImages()
     const isNamed = waitingText(met, subject) !== null
     const named = isNamed ? [] : [`evictionSoft.${first.signal} is ${shorten(first.value)}`]
     return {
-      cause: fix ? imageGcThresholds : kubeletSetting(`evictionSoft.${first.signal}`),
+      cause: imageGcThresholds,
       // Image GC that starts below the threshold frees the unused images before it is met.
-      steps: fix ? [{ id: 'set-fields' }] : [{ id: 'lower-soft-threshold' }],
+      steps: [{ id: 'set-fields' }],
       seen: [...named, ...(unused === null ? [] : [unused])].join('; '),
-      ...(fix && { fix }),
+      fix,
     }
   }
   // Image GC would free it, and comes too late: its setting is the cause. Of images whose use is unknown, that is not known.

@@ -102,11 +102,11 @@ function factOf(subject: NodeSubject) {
 }
 
 function narrowDisk(subject: NodeSubject): Pick<Reason, 'cause' | 'steps' | 'seen'> | null {
-  const { identity, imageGC, ledger, eviction, filesystems } = subject
+  const { identity, imageGC, ledger } = subject
   // With a disk of its own for images, pods are evicted for the other.
   if (!ledger?.isShared) return null
   const disk = diskOf(ledger, 'nodefs')
-  const evictionPercent = diskEvictionPercent(eviction, filesystems)
+  const evictionPercent = diskEvictionPercent(subject)
   if (!imageGC?.enabled || !disk || evictionPercent === null) return null
   const { highThresholdPercent: high, lowThresholdPercent: low } = imageGC
   const between = ((100 - high - evictionPercent) / 100) * disk.capacityBytes

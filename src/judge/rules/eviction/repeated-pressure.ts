@@ -111,7 +111,7 @@ export const repeatedPressure = contextRule({
       subject.at,
       leastWritten * (subject.filesystems.nodefs?.capacityBytes ?? Number.POSITIVE_INFINITY),
     ),
-    imageGC: imageGcOf(subject.eviction, subject),
+    imageGC: imageGcOf(subject),
   }),
 
   *judge(fact, context, policy) {
@@ -130,11 +130,9 @@ export const repeatedPressure = contextRule({
 const nothingRead = { ...noEvictions, transitionMs: 0, reclaims: [] }
 const presetTransitionMs = durationMs(configurationDefaults.evictionPressureTransitionPeriod) ?? 0
 
-function imageGcOf(
-  eviction: NodeSubject['eviction'],
-  { imageGC, filesystems, ledger }: Pick<NodeSubject, 'imageGC' | 'filesystems' | 'ledger'>,
-) {
-  const evictionPercent = diskEvictionPercent(eviction, filesystems)
+function imageGcOf(subject: NodeSubject) {
+  const { imageGC, ledger } = subject
+  const evictionPercent = diskEvictionPercent(subject)
   return !imageGC ||
     evictionPercent === null ||
     freesBelow(imageGC.highThresholdPercent, { imageGC, ledger }) === false

@@ -5,13 +5,13 @@ import { isHeldByOthers } from '#judge/help/holder-cause.ts'
 import {
   assumedGrowth,
   growthLine,
-  hardDefaults,
   hasFreeAge,
   highestThreshold,
+  raisedReason,
+  raisedThresholds,
   soundImageGc,
   thresholdEvidence,
   whyUnobserved,
-  withEntries,
 } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -76,7 +76,7 @@ export const evictionBeforeImageGc = nodeRule({
       ...failing(first, firing, subject, policy),
       ...(freesBelow(policy.alertPercent, subject) === false && reasonBeyondImageGc(subject)),
       ...unusedReason(subject),
-      ...raisedReason(first, subject),
+      ...raisedReason(raisedThresholds([first], subject), subject),
       ...(!isFilledByImages(subject) && { severity: 'medium' as const }),
       confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely',
     }
@@ -87,36 +87,6 @@ export const evictionBeforeImageGc = nodeRule({
 const isOnImageDisk = ({ signal }: EvaluatedThreshold, { filesystems }: ThresholdSubject) =>
   signal === 'imagefs.available' ||
   (signal === 'nodefs.available' && (filesystems.layout ?? 'shared') === 'shared')
-
-/** Times the default from which on a threshold is the cause, not the percentage that is too close to it: if it is met, and if it is not. */
-const raisedBy = { met: 2, unmet: 3 }
-
-function raisedReason(
-  { signal, hard, value, met }: EvaluatedThreshold,
-  subject: ThresholdSubject,
-): Partial<Failing> {
-  const { identity, configuration, eviction } = subject
-  const preset = hardDefaults(identity)[signal]
-  if (!value.endsWith('%') || !preset?.endsWith('%')) return {}
-  const least = raisedBy[met === true ? 'met' : 'unmet'] * Number.parseFloat(preset)
-  if (Number.parseFloat(value) < least) return {}
-  // Past the hard threshold, too, the disk is short of space.
-  if (!hard && eviction.thresholds.some(one => one.hard && one.signal === signal && one.met))
-    return {}
-  // Image GC below the threshold frees the unused images, and the threshold can stay.
-  if (!hard && subject.unusedImages() !== null) return {}
-  if (!hard)
-    return {
-      cause: kubeletSetting(`evictionSoft.${signal}`),
-      steps: [{ id: 'lower-soft-threshold' }],
-      seen: `evictionSoft.${signal} is ${value}.`,
-      fix: undefined,
-    }
-  const cause = kubeletSetting(`evictionHard.${signal}`)
-  // eviction-due sets one that is met.
-  if (met === true) return { cause }
-  return { cause, fix: withEntries('evictionHard', configuration, { [signal]: preset }) }
-}
 
 /** Use of a disk below which no percentage of image GC that is worth setting frees images now, and eviction is far. */
 const calmPercent = 60

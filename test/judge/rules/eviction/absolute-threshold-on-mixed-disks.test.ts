@@ -49,6 +49,17 @@ describe('absolute-threshold-on-mixed-disks', () => {
     expect(states(rule, node(50 * gibibyte + 1), node(100 * gibibyte))).toEqual(['pass', 'pass'])
   })
 
+  it.each([
+    [20, 'medium'],
+    [40, undefined],
+  ])('is medium where it keeps much of the smallest disk: %d GiB', (gib, severity) => {
+    const cohorts = new FactsOfNodes(rule)
+    cohorts.take(exampleSubject(node(gib * gibibyte), 'small'))
+    cohorts.take(exampleSubject(node(100 * gibibyte), 'large'))
+    const [first] = [...cohortOutcomes(rule, cohorts.members(), defaultPolicy)]
+    expect(first?.outcome.state === 'fail' && first.outcome.failing.severity).toBe(severity)
+  })
+
   it('tells of hard and soft thresholds, both', () => {
     const both = (bytes: number): NodeExample => ({
       ...node(bytes, '5Gi'),

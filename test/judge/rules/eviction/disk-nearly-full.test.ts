@@ -3,7 +3,7 @@ import { gibibyte } from '#base/units.ts'
 import { diskNearlyFull } from '#judge/rules/eviction/disk-nearly-full.ts'
 import type { NodeGrowth } from '#model/history.ts'
 import type { DiskHolder } from '#model/prediction.ts'
-import { hard } from '#test/example.ts'
+import { hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { failingOf, outcomeFor } from '#test/rule-outcome.ts'
 
@@ -106,3 +106,35 @@ it('says that a full disk is full, and not how long the rest lasts', () => {
   expect(title).toContain('is full')
   expect(seen).toBe('the disk is full: writes fail now.')
 })
+
+it.each([
+  ['hard, in bytes', hard('nodefs.available', 60, 62), 'evictionHard', '10%'],
+  ['soft', soft('nodefs.available', 36, 60_000, 38), 'evictionSoft', '15%'],
+])('sets a threshold that is the mistake, and buys no disk: %s', (_, threshold, map, to) => {
+  const given = {
+    ...example(threshold.hard ? 62 : 38, { system: 62 }),
+    thresholds: [threshold],
+    eviction: { signals: { 'nodefs.available': { capacityBytes: 100 * gibibyte } } } as never,
+  }
+  expect(failingOf(diskNearlyFull, given)).toMatchObject({
+    title: 'An eviction threshold is near on a disk with much room',
+    cause: { kind: 'setting', fields: [`${map}.nodefs.available`] },
+    steps: [{ id: 'set-fields' }],
+    fix: { config: { [map]: { 'nodefs.available': to } } },
+  })
+})
+
+it.each([
+  ['image GC begins after eviction, and the unused images are enough', 95, 15, true, 'pass'],
+  ['they are not enough', 95, 3, true, 'fail'],
+  ['image GC begins in time', 80, 15, true, 'fail'],
+  ['no threshold watches the disk', 95, 15, false, 'pass'],
+] as const)(
+  'buys no disk for images that a setting frees: %s',
+  (_, high, unused, watched, state) => {
+    const held = { 'images-in-use': 60, 'images-unused': unused, journal: 27 - unused }
+    const imageGC = { enabled: true, highThresholdPercent: high, lowThresholdPercent: high - 5 }
+    const given = { ...example(13, held, watched), imageGC }
+    expect(outcomeFor(diskNearlyFull, given).state).toBe(state)
+  },
+)

@@ -83,6 +83,7 @@ describe('eviction-due', () => {
           },
         },
       },
+      ...(images.length === 0 && { held: { system: 72 } }),
       at: '2026-07-01T10:00:00Z',
       pods: [{ metadata: { name: 'a' }, spec: { containers: [{ image: 'a:1' }] } }] as never,
       node: {
@@ -97,16 +98,14 @@ describe('eviction-due', () => {
     })
 
   it.each([
-    [
-      null,
-      'evictionSoft.nodefs.available is 30% (2.0 GiB missing): the kubelet acts at 2026-07-01 12:00 UTC',
-    ],
+    [null, '2.0 GiB missing: the kubelet acts at 2026-07-01 12:00 UTC'],
     ['2026-07-01T09:30:00Z', 'the kubelet acts at 2026-07-01 11:30 UTC'],
   ])('says how long a soft threshold waits at most: pressure since %s', (since, words) => {
-    const { title, seen, steps } = softAt(since)
+    const { title, seen, steps, fix } = softAt(since)
     expect(title).toContain('pressure now')
     expect(seen).toContain(words)
-    expect(steps).toEqual([{ id: 'lower-soft-threshold' }])
+    expect(steps).toEqual([{ id: 'set-fields' }])
+    expect(fix).toEqual({ config: { evictionSoft: { 'nodefs.available': '15%' } } })
   })
 
   it('evicts once the grace period of a soft threshold is over', () => {

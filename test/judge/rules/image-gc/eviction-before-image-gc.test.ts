@@ -188,17 +188,22 @@ describe('eviction-before-image-gc', () => {
   })
 
   it('takes a threshold of three times the default for the cause, and restores the default', () => {
-    const raised = { ...hard('nodefs.available', 45), value: '45%' }
-    expect(
-      failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [raised] }),
-    ).toMatchObject({
+    const raised = hard('nodefs.available', 45)
+    const signals = { 'nodefs.available': { capacityBytes: exampleCapacityBytes } }
+    const judged = (threshold: EvaluatedThreshold) =>
+      failingOf(evictionBeforeImageGc, {
+        ...{ imageGC: gc(85), thresholds: [threshold], eviction: { signals } as never },
+      })
+    expect(judged(raised)).toMatchObject({
       cause: { kind: 'setting', fields: ['evictionHard.nodefs.available'] },
       fix: { config: { evictionHard: { 'nodefs.available': '10%' } } },
     })
     const patient = { ...raised, hard: false, gracePeriodMs: 30_000 }
-    const failing = failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [patient] })
-    expect(failing.steps).toEqual([{ id: 'lower-soft-threshold' }])
-    expect(failing.fix).toBeUndefined()
+    expect(judged(patient)).toMatchObject({
+      cause: { kind: 'setting', fields: ['evictionSoft.nodefs.available'] },
+      steps: [{ id: 'set-fields' }],
+      fix: { config: { evictionSoft: { 'nodefs.available': '13%' } } },
+    })
   })
 
   it('proposes nothing where image GC would have to run all the time', () => {

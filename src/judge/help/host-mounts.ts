@@ -49,11 +49,8 @@ function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting):
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
     for (const { pvcRef, ...stats } of measured.get(podName(pod.metadata)) ?? []) {
       const claim = pvcRef?.name ?? ''
-      if (
-        isOnNodeDisk(filesystems?.nodefs, stats) &&
-        isDnsName(claim) &&
-        !localVolumes?.ofClaims.has(`${namespace}/${claim}`)
-      )
+      const isOnDisk = isOnNodeDisk(filesystems?.nodefs, stats)
+      if (isOnDisk && isDnsName(claim) && !localVolumes?.ofClaims.has(`${namespace}/${claim}`))
         yield { place: `PersistentVolumeClaim ${claim}`, isFolder: false, workload, isSystem }
     }
     for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {

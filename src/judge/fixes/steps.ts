@@ -787,6 +787,14 @@ const readsAgain: Lines = on => [readAgain(on)]
 const asking = all('ask-owner', showsPods)
 const askingForPart = part('ask-owner', showsPods)
 
+/** Its end shows what writes it, and may be the only evidence. In place of a log that a pod writes, it may have put a link to any file. */
+function emptiesLog({ action: { place = '/var/log/pods', variant, owner }, node }: OnNode) {
+  if (variant === 'writer' && place.startsWith(`${logFolder}/`) && !/[*?[\]\\]/.test(place))
+    return [sessionCommand(node, 'changes', emptyLog(place))]
+  const end = owner || variant ? '' : `; sudo tail -n 20 ${shellWord(place)} | ${visible}`
+  return [sessionCommand(node, 'reads', `sudo ls -l -h ${shellWord(place)}${end}`)]
+}
+
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
   'ask-owner': asking,
@@ -856,11 +864,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   drain: part('free', on => [['changes', drain(on)]], 'pods'),
   'drop-idle-log-blocks': all('set', plan),
-  'empty-log': all('free', ({ action: { place = '/var/log/pods', variant }, node }) => [
-    variant === 'writer' && place.startsWith(`${logFolder}/`) && !/[*?[\]\\]/.test(place)
-      ? sessionCommand(node, 'changes', emptyLog(place))
-      : sessionCommand(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
-  ]),
+  'empty-log': all('free', emptiesLog),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
   // A larger disk moves the thresholds apart, and ends no wrong one.

@@ -9,7 +9,13 @@ import { hourMs, minuteMs, weekMs } from '#base/units.ts'
 import type { Cause } from '#model/finding.ts'
 import { areHappeningsCut, type RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
-import { areOfOnePool, conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
+import {
+  areOfOnePool,
+  conditionOf,
+  type DiskLedger,
+  resourceOf,
+  type Signal,
+} from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -344,7 +350,21 @@ function basisText({ node, next, disk, band }: NodeOutlook, language: Language):
       : []),
   ]
   const said = observed.length > 0 ? observed : [words.computed(condition)]
-  return all.clauses([...said, ...growth])
+  const others = next === null ? [] : otherMet(node, next.signal)
+  return all.clauses([
+    ...said,
+    ...(others.length > 0 ? [words.alsoMet(all.all(others))] : []),
+    ...growth,
+  ])
+}
+
+/** Signals of other disks, inodes, memory or process ids whose hard threshold is met, too. */
+function otherMet({ prediction: { eviction, filesystems } }: AuditedNode, own: Signal): string[] {
+  const keyOf = (signal: Signal) => resourceOf(signal, filesystems.layout)
+  const met = (eviction?.thresholds ?? []).flatMap(({ met, hard, signal }) =>
+    met === true && hard && keyOf(signal) !== keyOf(own) ? [signal] : [],
+  )
+  return [...new Map(met.toReversed().map(signal => [keyOf(signal), signal])).values()]
 }
 
 /** Empty: not observed, or none. */

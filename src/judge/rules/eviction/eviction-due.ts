@@ -47,6 +47,7 @@ import {
   type EvictionPrediction,
   type HolderPart,
   type LedgerLine,
+  resourceOf,
   type Signal,
 } from '#model/prediction.ts'
 
@@ -105,7 +106,9 @@ function causesOfMet(
   subject: Satisfied<'eviction'>,
   policy: Policy,
 ): MetPart[] {
-  const found = [...Map.groupBy(all, ({ signal }) => resourceOf(signal, subject)).values()]
+  const { ledger, filesystems } = subject
+  const layout = ledger?.isShared ? 'shared' : filesystems.layout
+  const found = [...Map.groupBy(all, ({ signal }) => resourceOf(signal, layout)).values()]
     .map((met): MetPart => {
       const separate = met.filter(threshold => !isTwin(threshold, met))
       // If a hard threshold is met, no soft one is why pods are evicted.
@@ -123,16 +126,6 @@ function causesOfMet(
     met: alike.flatMap(({ met }) => met),
     raised: alike.flatMap(({ raised }) => raised),
   }))
-}
-
-/** What a signal observes: a disk or its inodes, memory or process ids. */
-function resourceOf(signal: Signal, { ledger, filesystems }: Satisfied<'eviction'>): string {
-  const condition = conditionOf(signal)
-  if (condition !== 'DiskPressure') return condition
-  const [disk, unit = ''] = signal.split('.')
-  if (ledger?.isShared || filesystems.layout === 'shared') return unit
-  const ofContainers = filesystems.layout === 'imagefs' ? 'imagefs' : 'nodefs'
-  return `${disk === 'containerfs' ? ofContainers : disk} ${unit}`
 }
 
 /** Which of several thresholds it is. */

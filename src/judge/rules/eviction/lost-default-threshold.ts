@@ -1,3 +1,4 @@
+import { nearMemorySteps } from '#judge/help/memory-reason.ts'
 import { shortInodes } from '#judge/help/space-errors.ts'
 import {
   imageGcBeside,
@@ -51,7 +52,9 @@ export const lostDefaultThreshold = nodeRule({
       subject,
       lost.map(([signal]) => signal),
     )
+    const memory = 'memory.available' in added ? nearMemorySteps(subject) : []
     yield {
+      ...(memory.length > 0 && { steps: [{ id: 'set-fields' as const }, ...memory] }),
       ...(short && { seen: short.seen, steps: short.steps }),
       ...(isFarFromFull(lost, filesystems) && { severity: 'medium' }),
       cause: kubeletSetting(`evictionHard.${mostUrgent(lost, filesystems)}`),

@@ -286,6 +286,7 @@ export function holderCause(
 const isOfVolume = (part: HolderPart, { owner, ...largest }: HolderPart) =>
   owner?.kind === 'pod' &&
   part.owner?.kind === 'pod' &&
+  (!ofFolders.has(part.holder) || part.place === largest.place) &&
   part.owner.volume === owner.volume &&
   ownerOf(part) === ownerOf({ owner, ...largest })
 
@@ -323,13 +324,16 @@ export const leastOwned = 0.1
 export const isPodPart = (part: HolderPart | undefined): boolean =>
   part?.owner?.kind === 'container' || part?.owner?.kind === 'pod'
 
+/** Of folders on the node: each is a part. */
+const ofFolders: ReadonlySet<DiskHolder> = new Set(['host-path', 'local-volumes'])
+
 /** What the owner of the largest part holds together. Null: images, or unlisted parts may be of this owner, too. @param parts largest first */
 function largestOwnerBytes(parts: readonly HolderPart[], owners: NodeLedger['owners']) {
   const [largest] = parts
   if (!largest || largest.owner?.kind === 'image') return null
   const key = ownerOf(largest)
   const same = parts.filter(part => ownerOf(part) === key)
-  if (same.length === parts.length && parts.length > 1) {
+  if (same.length === parts.length && parts.length > 1 && !ofFolders.has(largest.holder)) {
     const whole = owners.find(one => `${one.namespace}/${one.owner}` === key)
     return (whole && usedFor(whole, largest.holder)) || null
   }

@@ -7,11 +7,12 @@ import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-fold
 import { isWithinWindow } from '#judge/events/events.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
 import { patternsOf } from '#judge/logs/logrotate.ts'
-import { bytes, type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
+import { bytes, type NodeSubject, nameLength, plural, shorten } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { type FilesystemStats, type NodeIdentity, placedWorkload } from '#model/input/record.ts'
 import {
   areOfOnePool,
+  type FilesystemLedger,
   type HolderOwner,
   type HolderPart,
   type NodeLedger,
@@ -36,7 +37,7 @@ import {
   ofLocalStorage,
   type Reason,
 } from './holder-cause.ts'
-import { cutMounts, mountsAt } from './host-mounts.ts'
+import { cutMounts, mountsAt, unmountedClaims } from './host-mounts.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
 export const diskUse = 'disk use'
@@ -73,7 +74,7 @@ function stepsOf(cause: HolderCause, { host, node, pods }: HolderSubject): reado
   const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
   if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
   if (holder === 'pod-volumes' && unit !== 'inodes' && keepsData(owner, pods))
-    return ['move-to-volume']
+    return [hasClaim(owner, pods) ? 'ask-owner' : 'move-to-volume']
   if (holder === 'pod-volumes') {
     const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
     return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
@@ -139,20 +140,28 @@ function unreadDisk(
   subject: HolderSubject,
 ): Reason {
   const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
-  const seen = disk && littleText(disk, subject.host?.diskUse != null)
+  const claims = disk && filesystem === 'nodefs' ? unmountedClaims(subject) : []
+  const seen =
+    disk &&
+    (claims.length > 0
+      ? unmountedText(claims, disk)
+      : littleText(disk, subject.host?.diskUse != null))
   return {
     cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
     steps: [
       ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
       { ...measuring(subject), ...inodes },
+      ...(claims.length > 0 ? [{ id: 'move-into-volume' as const }] : []),
     ],
     ...(seen && { seen }),
   }
 }
 
+const unmountedText = (claims: readonly string[], { capacityBytes }: FilesystemLedger) =>
+  `${plural(claims.length, 'claim')} ${claims.length === 1 ? 'reports' : 'report'} the size and the free space of the node's own disk (${bytes(capacityBytes)}): unless the driver keeps folders on the node, no volume is mounted there, and the data on this disk is the only copy. Copy it before a pod or the node is deleted.`
+
 export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
-  const { identity, node } = subject
   const held = subject.ledger ?? { parts: [], filesystems: [], owners: [] }
   const inodes = amount.unit === 'inodes' && { unit: amount.unit }
   if (holder === 'unread')
@@ -172,13 +181,14 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
   const isUnknown = cause.owners === 'unknown' && holder !== 'host-path'
-  const steps = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
+  const wanted = [...(isUnknown ? (['look-on-node'] as const) : []), ...stepsOf(cause, subject)]
     .filter(
       id =>
-        (id !== 'read-on-node' || canMeasureDisks(identity)) && (id !== 'restart-pod' || !isOfMany),
+        (id !== 'read-on-node' || canMeasureDisks(subject.identity)) &&
+        (id !== 'restart-pod' || !isOfMany) &&
+        (id !== 'check-rotation' || owner === null) &&
+        (id !== 'upgrade-runtime' || isContainerd(subject.node)),
     )
-    .filter(id => id !== 'check-rotation' || owner === null)
-    .filter(id => id !== 'upgrade-runtime' || isContainerd(node))
     .map(id => (id === 'set-ephemeral-storage' && isTooLarge ? 'move-to-volume' : id))
   // Nothing that runs shows what a dead container holds.
   const isHidden = isOfMany || holder === 'dead-containers'
@@ -190,17 +200,16 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile
-  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
+  const version = subject.node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
-  const emptying = { id: 'empty-log', place: log ?? '', variant: 'writer' } as const
-  const ids = steps.map(id => (id === 'delete-place' ? deletionStep : id))
+  const ids = wanted.map(id => (id === 'delete-place' ? deletionStep : id))
   const ofOwner = ids.map(id => ({
     id,
     // What a holder has is no size of a volume, and its folder no device.
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
-    ...(id === 'move-to-volume' && volumeVariants[holder]),
+    ...variantOf(id, cause),
     ...(inside && { inside }),
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -211,9 +220,17 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
-  const reason = { cause, steps: log === null ? rest : [emptying, ...rest] }
+  const steps = log === null ? rest : [emptyingOf(log), ...rest]
+  const reason = { cause: withSeveralOwners(cause, mounts), steps }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
 }
+
+const emptyingOf = (place: string) => ({ id: 'empty-log', place, variant: 'writer' }) as const
+
+const withSeveralOwners = (cause: HolderCause, mounts: readonly string[]): HolderCause =>
+  cause.owners === 'unknown' && cause.holder === 'host-path' && mounts.length > 1
+    ? { ...cause, owners: 'several' }
+    : cause
 
 /** Its owner knows the folder by its mount. Empty: the folder is that mount, or no pod can write there. */
 function mountsBeside({ place, owner }: HolderCause, subject: HolderSubject): string[] {
@@ -245,10 +262,26 @@ const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[])
   (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
   alike.some(part => part.place === place && part.inodes === 1)
 
+/** What lies in an emptyDir beside a claim is no data of the application. */
+const hasClaim = (owner: HolderOwner | null, pods: NodeSubject['pods'] | undefined) =>
+  owner !== null &&
+  'pod' in owner &&
+  podOf(pods, owner)?.spec?.volumes?.some(one => one.persistentVolumeClaim ?? one.ephemeral) ===
+    true
+
 const volumeVariants: Partial<Record<HolderCause['holder'], Pick<StepAction, 'variant'>>> = {
   'image-volumes': { variant: 'declared' },
   // A limit would end its only copy.
   'pod-volumes': { variant: 'data' },
+}
+
+function variantOf(
+  id: StepActionId,
+  { holder, amount }: HolderCause,
+): Pick<StepAction, 'variant'> | undefined {
+  if (id === 'move-to-volume') return volumeVariants[holder]
+  const isScratch = id === 'ask-owner' && holder === 'pod-volumes' && amount.unit === 'bytes'
+  return isScratch ? { variant: 'scratch' } : undefined
 }
 
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */

@@ -17,6 +17,7 @@ import {
   type KubernetesPod,
   placedWorkload,
 } from '#model/input/record.ts'
+import { isOnNodeDisk } from './claims.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
 const small =
@@ -36,39 +37,46 @@ interface Mount {
   place: string
   isFolder: boolean
   workload: string
+  isSystem: boolean
 }
 
-/** Folders and claims on the node that its pods can write. A claim with the size of the node's disk is a folder on it. */
+/** Folders and claims on the node that its pods can write. */
 function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting): Generator<Mount> {
-  const diskBytes = filesystems?.nodefs?.capacityBytes
   const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
   for (const pod of pods ?? []) {
     const { namespace = '', name = '' } = pod.metadata ?? {}
-    if (namespace === 'kube-system') continue
+    const isSystem = namespace === 'kube-system'
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
-    for (const { pvcRef, capacityBytes } of measured.get(podName(pod.metadata)) ?? []) {
+    for (const { pvcRef, ...stats } of measured.get(podName(pod.metadata)) ?? []) {
       const claim = pvcRef?.name ?? ''
-      const isOfDisk = diskBytes != null && capacityBytes === diskBytes
-      if (isOfDisk && isDnsName(claim) && !localVolumes?.ofClaims.has(`${namespace}/${claim}`))
-        yield { place: `PersistentVolumeClaim ${claim}`, isFolder: false, workload }
+      const isOnDisk = isOnNodeDisk(filesystems?.nodefs, stats)
+      if (isOnDisk && isDnsName(claim) && !localVolumes?.ofClaims.has(`${namespace}/${claim}`))
+        yield { place: `PersistentVolumeClaim ${claim}`, isFolder: false, workload, isSystem }
     }
     for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
       const place = hostPath?.path
       if (place === undefined || isReadByAgent(place, pod, volume)) continue
       const shownPlace = isPlainPath(place) ? place : 'a path that is not shown'
       if (!small.test(place) && isVolumeWritable(pod, volume))
-        yield { place: shownPlace, isFolder: true, workload }
+        yield { place: shownPlace, isFolder: true, workload, isSystem }
     }
   }
 }
 
 /** `/tmp (Deployment shop/api)`, one for each folder and workload. */
 function shownMounts(subject: Mounting, isShown: (mount: Mount) => boolean): string[] {
-  const found = [...writableParts(subject)].filter(isShown)
-  // A folder of a shown one shows nothing more.
-  const folders = new Set(found.flatMap(({ place }) => ownFolder(place) ?? []))
-  const outermost = found.filter(({ place }) => !isIn(place, folders))
-  return [...new Set(outermost.map(({ place, workload }) => `${place} (${workload})`))]
+  const isOther = (mount: Mount) => !mount.isSystem && isShown(mount)
+  return namesOf(outermost([...writableParts(subject)].filter(isOther)))
+}
+
+const namesOf = (mounts: readonly Mount[]) => [
+  ...new Set(mounts.map(({ place, workload }) => `${place} (${workload})`)),
+]
+
+/** A folder of a shown one shows nothing more. */
+function outermost(mounts: readonly Mount[]): Mount[] {
+  const folders = new Set(mounts.flatMap(({ place }) => ownFolder(place) ?? []))
+  return mounts.filter(({ place }) => !isIn(place, folders))
 }
 
 /** Three of them, each once. @param hasMore whether some are left out already */
@@ -101,6 +109,10 @@ export function mountAround({ pods }: Pick<NodeSubject, 'pods'>, place: string):
   )
   return foldersAround(withoutEndSlashes(place)).find(around => mounted.has(around)) ?? place
 }
+
+/** Claims whose PersistentVolume is no folder of the node, and that have the statistics of its disk. Empty: none, or no PersistentVolumes were read. */
+export const unmountedClaims = (subject: Mounting): string[] =>
+  subject.localVolumes ? shownMounts(subject, ({ isFolder }) => !isFolder) : []
 
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 
@@ -154,18 +166,26 @@ export const localClaims = (
     return path === undefined ? [] : [{ claim, path }]
   })
 
-/** Folders that pods can write at this place, in it or around it: only their owners can say what they need of it. */
-export const mountsAt = (subject: Mounting, place: string): string[] =>
-  shownMounts(subject, mount => {
-    const own = ownFolder(mount.place)
-    return (
-      mount.isFolder &&
-      own !== null &&
-      (own === place ||
-        foldersAround(own).includes(place) ||
-        (foldersAround(place).includes(own) && !isHostLog(place)))
-    )
+/**
+ * Folders that pods can write at this place, or nearest around it, else in it: only their owners can say what they need of it. Those of
+ * `kube-system` count if there is no other.
+ */
+export function mountsAt(subject: Mounting, place: string): string[] {
+  const folders = [...writableParts(subject)].flatMap(mount => {
+    const own = mount.isFolder ? ownFolder(mount.place) : null
+    return own === null ? [] : [{ ...mount, own }]
   })
+  const around = folders.filter(
+    ({ own }) => own === place || (foldersAround(place).includes(own) && !isHostLog(place)),
+  )
+  const nearest = Math.max(...around.map(({ own }) => own.length))
+  const found =
+    around.length > 0
+      ? around.filter(({ own }) => own.length === nearest)
+      : outermost(folders.filter(({ own }) => foldersAround(own).includes(place)))
+  const others = found.filter(({ isSystem }) => !isSystem)
+  return namesOf(others.length > 0 ? others : found)
+}
 
 /** A look at the node begins with what its pods can write. */
 export function withMounts(step: StepAction, subject: Mounting) {

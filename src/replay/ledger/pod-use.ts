@@ -273,24 +273,29 @@ export function volumeOwner(byUid: PodsByUid, uid: string): HolderOwner | null {
 }
 
 /**
- * Pods that mount the folder or a folder around it by hostPath, and can write there; else those that mount a folder in it. `owner` null: they are
- * of several namespaces, or of several workloads that mount different folders in it. Pods of `kube-system` count if there is no other: kube-proxy
- * mounts /var/log. Null: no pod does.
+ * Pods that mount the folder, or the nearest one around it, by hostPath, and can write there; else those that mount a folder in it. `owner` null:
+ * they are of several workloads. Pods of `kube-system`, and those that have ended, count if there is no other: kube-proxy mounts /var/log. Null: no
+ * pod does.
  */
 export function hostPathAt(
   pods: readonly KubernetesPod[] | null,
   folder: string,
 ): { owner: HolderOwner | null } | null {
   const around = podsMounting(pods, path => coversFolder(path, folder))
-  const found = around.length > 0 ? around : podsMounting(pods, path => isPartOf(path, folder))
-  if (found.length === 0) return null
-  const others = found.filter(({ owner }) => owner.namespace !== 'kube-system')
-  const counting = others.length > 0 ? others : found
-  const isOne = (keyOf: (mount: HostMount) => string) => new Set(counting.map(keyOf)).size === 1
-  const isShared = around.length > 0 || isOne(({ path }) => path)
-  const isOwned = isOne(({ owner }) => (isShared ? owner.namespace : workloadOf(owner)))
-  const first = counting.find(({ hasEnded }) => !hasEnded) ?? counting[0]!
-  return { owner: isOwned ? first.owner : null }
+  const nearest = Math.max(...around.map(({ path }) => path.length))
+  const inside = around.length > 0 ? [] : podsMounting(pods, path => isPartOf(path, folder))
+  const found = [...around.filter(({ path }) => path.length === nearest), ...inside]
+  const others = preferred(found, ({ owner }) => owner.namespace !== 'kube-system')
+  const [first, ...rest] = preferred(others, ({ hasEnded }) => !hasEnded)
+  if (!first) return null
+  const isOne = rest.every(({ owner }) => workloadOf(owner) === workloadOf(first.owner))
+  return { owner: isOne ? first.owner : null }
+}
+
+/** Those of which it is true. If it is of none, all. */
+function preferred<One>(all: readonly One[], isPreferred: (one: One) => boolean): readonly One[] {
+  const some = all.filter(isPreferred)
+  return some.length > 0 ? some : all
 }
 
 interface HostMount {
@@ -303,15 +308,15 @@ const podsMounting = (
   pods: readonly KubernetesPod[] | null,
   isMounted: (path: string) => boolean,
 ): HostMount[] =>
-  (pods ?? []).flatMap(pod => {
-    for (const { name = '', hostPath } of pod.spec?.volumes ?? []) {
+  (pods ?? []).flatMap(pod =>
+    (pod.spec?.volumes ?? []).flatMap(({ name = '', hostPath }) => {
       const path = withoutEndSlashes(hostPath?.path ?? '')
       const isOwn = path && !sharedFolders.has(path) && isMounted(path)
-      if (isOwn && isVolumeWritable(pod, name))
-        return [{ path, owner: podOwner(pod, name), hasEnded: isTerminalPhase(pod.status?.phase) }]
-    }
-    return []
-  })
+      return isOwn && isVolumeWritable(pod, name)
+        ? [{ path, owner: podOwner(pod, name), hasEnded: isTerminalPhase(pod.status?.phase) }]
+        : []
+    }),
+  )
 
 const workloadOf = ({ namespace, workload, pod }: PodHolder) => `${namespace}/${workload ?? pod}`
 

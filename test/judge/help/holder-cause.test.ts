@@ -51,6 +51,18 @@ it('does not name one owner twice', () => {
   expect(alsoOf({ 'pod-volumes': 40 }, [own, own])).toBeUndefined()
 })
 
+it('has the bytes of the folder that it names, of several of one owner', () => {
+  const folder = (place: string, gib: number) => {
+    const { owner, ...one } = part('host-path', 'DaemonSet a', gib)
+    return { ...one, place, owner: { ...owner, volume: 'data' } } as HolderPart
+  }
+  const parts = [folder('/data/a', 25), folder('/data/b', 20)]
+  const { ledger } = exampleSubject({ held: { 'host-path': 45 } })
+  const [first] = heldBySignal({ ...ledger!, parts }, 'nodefs.available')
+  const named = first?.volumeBytes ?? first?.largestBytes
+  expect([first?.place, named]).toEqual(['/data/a', 25 * gibibyte])
+})
+
 it('has the bytes of the volume that it names', () => {
   const volume = (name: string, gib: number) => {
     const { owner, ...one } = part('pod-volumes', 'Runner a', gib)

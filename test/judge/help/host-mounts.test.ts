@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import {
   cutMounts,
   mountAround,
+  mountsAt,
   unlimitedPods,
   withMounts,
   writableMounts,
@@ -51,6 +52,24 @@ it('names the folder of who manages a disk, not those of its users', () => {
   expect(writableMounts({ pods: pods.slice(0, 3) })).toEqual([
     '/mnt/disks/ssd0/workspaces/ (Pod ws/daemon)',
   ])
+})
+
+it.each([
+  ['/data/loki', ['/data/loki (Pod logs/loki)', '/data/loki/ (Pod logs/reader)']],
+  ['/data/loki/chunks', ['/data/loki (Pod logs/loki)', '/data/loki/ (Pod logs/reader)']],
+  ['/data/prom', ['/data (Pod obs/prom)']],
+  ['/srv/a', ['/srv/a/1 (Pod ci/a)', '/srv/a/2 (Pod ci/b)']],
+  ['/store', ['/store (Pod kube-system/csi)']],
+])('names who can write nearest to %s: %j', (place, expected) => {
+  const pods = [
+    pod('obs', 'prom', '/data'),
+    pod('logs', 'loki', '/data/loki'),
+    pod('logs', 'reader', '/data/loki/'),
+    pod('ci', 'a', '/srv/a/1'),
+    pod('ci', 'b', '/srv/a/2'),
+    pod('kube-system', 'csi', '/store'),
+  ]
+  expect(mountsAt({ pods }, place)).toEqual(expected)
 })
 
 it('names claims that are folders of the node, but none with a disk of its own', () => {

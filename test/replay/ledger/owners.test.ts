@@ -48,14 +48,32 @@ it.each([
     ],
     null,
   ],
-  // Jobs of one namespace share a folder there.
+  // None of several workloads that share a folder is blamed alone.
   [
     '/mnt/disks',
     [
       ['ci', '/mnt/disks/ssd0/docker', 'job-1'],
       ['ci', '/mnt/disks/ssd0/docker', 'job-2'],
     ],
-    'ci',
+    null,
+  ],
+  // The nearest folder around it says most.
+  [
+    '/data/loki/chunks',
+    [
+      ['a', '/data', 'prom'],
+      ['b', '/data/loki', 'loki'],
+      ['c', '/data/loki/chunks/0', 'reader'],
+    ],
+    'b',
+  ],
+  [
+    '/data/loki',
+    [
+      ['a', '/data', 'prom'],
+      ['kube-system', '/data/loki', 'loki'],
+    ],
+    'kube-system',
   ],
   // A folder there says less than the whole.
   [

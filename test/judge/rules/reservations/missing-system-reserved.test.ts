@@ -105,4 +105,14 @@ describe('missing-system-reserved', () => {
       }).fix?.config,
     ).toEqual({ systemReserved: { memory: '612Mi' } })
   })
+
+  it('takes no memory of the daemons as a measure where process ids run short', () => {
+    const example = { ...reserving('400Mi'), summary: both(9 * 2 ** 30) }
+    const left = (availableBytes: number) => ({
+      ...calmEviction,
+      signals: { 'pid.available': { availableBytes, capacityBytes: 65_536, time: null } },
+    })
+    expect(state(missingSystemReserved, { ...example, eviction: left(60_000) })).toBe('fail')
+    expect(state(missingSystemReserved, { ...example, eviction: left(346) })).toBe('unknown')
+  })
 })

@@ -723,7 +723,8 @@ function restartProcess({ action: { owner }, node }: OnNode): Command[] {
   ]
 }
 
-const processesByProgram = 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail'
+/** State D: it waits, mostly for a disk or a network volume that does not answer. */
+const processesByProgram = 'ps -eLo s=,comm= | sort | uniq -c | sort -n | tail'
 
 /** By process and by parent, with its pod: in the control group, or as the sandbox in the arguments of a shim. */
 const threadsAndZombies = `ps -e -o nlwp=,stat=,pid=,ppid= | awk '$2 ~ /^Z/ {n[$4]++; next} {print $1, "threads", $3} END {for (p in n) print n[p], "zombies", p}' | sort -n | tail | while read -r n of p; do echo "$n $of of $(ps -o pid=,args:150=,cgroup:250= -p $p | tr -s ' ')"; done`

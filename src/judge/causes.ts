@@ -27,7 +27,7 @@ import {
 } from '#model/finding.ts'
 import { isWatched } from '#model/prediction.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
-import { imageGcThresholds } from './rule.ts'
+import { imageGcThresholds, isSilence, silence } from './rule.ts'
 
 /**
  * The causes of all findings: the worst first. What happens now stands above what a vendor default makes possible, then those of the nodes
@@ -364,6 +364,24 @@ function wantedValues(findings: readonly Finding[], nodeOf: NodeOf): WantedOf {
 
 /** What holds a disk, and whose it is: the same steps free it on each node. */
 export const holderKey = (cause: HolderCause): unknown[] => [cause.holder, ...ownerKey(cause, '')]
+
+interface CauseKind {
+  kind: string
+  what?: string
+  event?: string
+  fields?: string[]
+}
+
+/** Equal for causes that one change ends. */
+export function causeKey(
+  cause: Cause,
+  keyOfHolder: (cause: HolderCause) => unknown[] = holderKey,
+): string {
+  if (cause.kind === 'holder') return JSON.stringify(keyOfHolder(cause))
+  if (isSilence(cause)) return JSON.stringify(silence)
+  const { kind, what, event, fields }: CauseKind = cause
+  return JSON.stringify([kind, what ?? event ?? fields?.[0]])
+}
 
 function ownerKey({ owner, place }: HolderCause, cluster: string): unknown[] {
   if (owner === null) return [cluster, place]

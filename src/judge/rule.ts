@@ -64,6 +64,8 @@ export interface Failing {
   steps?: readonly StepAction[]
   /** Default: `docs.title`. */
   title?: string
+  /** It has a finding of its own beside that of the rule's other failings on the node: another cause. */
+  isApart?: true
 }
 
 /** The consequence of what was seen: that sentence, and what follows from it. */

@@ -771,6 +771,16 @@ const sisters: Record<string, Signal> = {
 
 export const sisterSignal = (signal: string): Signal | null => sisters[signal] ?? null
 
+/** What a signal observes: a disk or its inodes, memory or process ids. */
+export function resourceOf(signal: Signal, layout: Filesystems['layout']): string {
+  const condition = conditionOf(signal)
+  if (condition !== 'DiskPressure') return condition
+  const [disk, unit = ''] = signal.split('.')
+  if (layout === 'shared') return unit
+  const ofContainers = layout === 'imagefs' ? 'imagefs' : 'nodefs'
+  return `${disk === 'containerfs' ? ofContainers : disk} ${unit}`
+}
+
 /** Whether a hard or soft threshold watches `signal` or, on a shared disk, its sister. Null: the answer depends on the unknown layout. */
 export function isWatched(
   signal: string,

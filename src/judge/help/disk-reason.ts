@@ -75,6 +75,7 @@ import {
   withSecondHolder,
 } from './holder-steps.ts'
 import { withMounts } from './host-mounts.ts'
+import { shortMemoryReason } from './memory-reason.ts'
 import { reservedOf } from './reservations.ts'
 
 /** Looks at what a service writes before it gets a limit: alone, a limit only evicts the pod again. The pod is deleted first; pods of Jobs are not. */
@@ -438,13 +439,17 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   }
 }
 
-/** What holds each disk, be it full or not. */
+/** What holds each disk, be it full or not, and memory that is short. */
 export function heldDisks(given: NodeSubject): HeldDisks {
   const { ledger } = given
-  if (!ledger) return {}
+  const memory = shortMemoryReason(given)
+  const ofMemory = memory && {
+    memory: { cause: memory.cause, steps: stepsWithoutCommands(memory.steps) },
+  }
+  if (!ledger) return { ...ofMemory }
   // A setting holds nothing.
   const subject = { ...given, configuration: null }
-  return Object.fromEntries(
+  const ofDisks = Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
       const reason =
@@ -455,6 +460,7 @@ export function heldDisks(given: NodeSubject): HeldDisks {
         : []
     }),
   )
+  return { ...ofDisks, ...ofMemory }
 }
 
 /** Of logs that the kubelet cannot rotate. Null: of another runtime. Upstream: cri-dockerd core/logs.go ReopenContainerLog */

@@ -37,7 +37,7 @@ import { conditionOf, type Signal } from '#model/prediction.ts'
 
 export type Outcome =
   | { state: 'pass' | 'notApplicable' }
-  | { state: 'fail'; failing: Failing }
+  | { state: 'fail'; failing: Failing; apart?: Failing[] }
   | { state: 'unknown'; reason: string }
   | { state: 'error'; message: string }
 
@@ -48,8 +48,10 @@ export const outcomeOf = (rule: NodeRule, subject: NodeSubject, policy: Policy):
     if (reason !== null) return { state: 'unknown', reason }
     const outcome = outcomeOfYields(rule.judge(subject, policy), rule.severity)
     if (outcome.state !== 'fail') return outcome
-    const failing = withMachineImage(outcome.failing, rule.cause, subject)
-    return { ...outcome, failing: withRoomFirst(failing, subject) }
+    const { failing, apart } = outcome
+    const inFull = (one: Failing) =>
+      withRoomFirst(withMachineImage(one, rule.cause, subject), subject)
+    return { ...outcome, failing: inFull(failing), ...(apart && { apart: apart.map(inFull) }) }
   })
 
 /** A rule that throws has the outcome `error`; the other rules still run. */
@@ -83,7 +85,14 @@ export function outcomeOfYields(
     if ('consequence' in each) failings.push(each)
     else reasons.push(each.unknown)
   }
-  if (failings.length > 0) return { state: 'fail', failing: joinFailings(failings, severity) }
+  if (failings.length > 0) {
+    const apart = failings.filter(({ isApart }, index) => isApart && index > 0)
+    const joined = joinFailings(
+      failings.filter(one => !apart.includes(one)),
+      severity,
+    )
+    return { state: 'fail', failing: joined, ...(apart.length > 0 && { apart }) }
+  }
   return reasons.length > 0
     ? { state: 'unknown', reason: shorten([...new Set(reasons)].join('; ')) }
     : { state: 'pass' }

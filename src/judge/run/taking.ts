@@ -241,10 +241,8 @@ class Counts {
     this.cluster(cluster).outcomes[outcome.state]++
     this.outcomesOf(cluster, name)[outcome.state]++
     if (outcome.state === 'fail')
-      this.#tally(rule, cluster, group).fail(
-        limitConfidence(rule, subject, outcome.failing),
-        identity,
-      )
+      for (const failing of [outcome.failing, ...(outcome.apart ?? [])])
+        this.#tally(rule, cluster, group).fail(limitConfidence(rule, subject, failing), identity)
     if (outcome.state === 'unknown')
       this.#tally(rule, cluster, group).addUnknown(
         name,

@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto'
 import { by, withoutAddresses } from '#base/text.ts'
-import { holderKey } from '#judge/causes.ts'
+import { causeKey, holderKey } from '#judge/causes.ts'
 import {
   addVariant,
   largestFirst,
@@ -19,7 +19,6 @@ import type { Command } from '#judge/garbage/kubectl.ts'
 import { withAmounts } from '#judge/help/disk-size.ts'
 import {
   type Failing,
-  isSilence,
   line,
   lines,
   nameLength,
@@ -27,7 +26,6 @@ import {
   type Rule,
   type RuleOfNodes,
   shorten,
-  silence,
 } from '#judge/rule.ts'
 import { unlinked } from '#judge/text.ts'
 import type {
@@ -261,7 +259,7 @@ function partsOf(
   keyOfHolder: (cause: HolderCause) => unknown[],
 ) {
   const parts = Map.groupBy(variants, ({ value: { failing } }) =>
-    keyOfCause(failing.cause ?? usual, keyOfHolder),
+    causeKey(failing.cause ?? usual, keyOfHolder),
   )
   return [...parts].toSorted(
     by(
@@ -269,20 +267,6 @@ function partsOf(
       ([key]) => key,
     ),
   )
-}
-
-interface CauseKind {
-  kind: string
-  what?: string
-  event?: string
-  fields?: string[]
-}
-
-function keyOfCause(cause: Cause, keyOfHolder: (cause: HolderCause) => unknown[]): string {
-  if (cause.kind === 'holder') return JSON.stringify(keyOfHolder(cause))
-  if (isSilence(cause)) return JSON.stringify(silence)
-  const { kind, what, event, fields }: CauseKind = cause
-  return JSON.stringify([kind, what ?? event ?? fields?.[0]])
 }
 
 /** The cause of the first, with a second holder only if all have it. */

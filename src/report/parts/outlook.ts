@@ -9,7 +9,13 @@ import { hourMs, minuteMs, weekMs } from '#base/units.ts'
 import type { Cause } from '#model/finding.ts'
 import { areHappeningsCut, type RememberedImage } from '#model/history.ts'
 import { nameWithoutTag } from '#model/input/image-reference.ts'
-import { areOfOnePool, conditionOf, type DiskLedger, type Signal } from '#model/prediction.ts'
+import {
+  areOfOnePool,
+  conditionOf,
+  type DiskLedger,
+  resourceOf,
+  type Signal,
+} from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import {
@@ -205,10 +211,12 @@ function outlookRow(
     ledger === undefined || (signal !== null && conditionOf(signal) !== 'DiskPressure')
       ? []
       : fillTexts(node, ledger, language, next?.signal)
-  const held = disk === null || isPast(band) ? undefined : ofDisks?.[disk.filesystem]
-  const cause = causeOf(node, next?.signal, held?.cause)
-  const holder = cause === null && held ? holderOf(held.cause, language) : null
   const isOfMemory = signal !== null && conditionOf(signal) === 'MemoryPressure'
+  const memory = isOfMemory ? ofDisks?.memory : undefined
+  const ofDisk = disk === null || isPast(band) ? undefined : ofDisks?.[disk.filesystem]
+  const cause = causeOf(node, next?.signal, ofDisk?.cause)
+  const held = memory ?? ofDisk
+  const holder = cause === null && held ? holderOf(held.cause, language) : null
   const shortBytes = disk || isOfMemory ? Math.max(0, -(next?.threshold?.margin ?? 0)) : 0
   const first = isUnwatched(node, signal)
     ? undefined
@@ -249,6 +257,8 @@ function outlookRow(
     ],
     condition: signal && conditionOf(signal),
     cause,
+    /** What uses memory that is short. Absent: there is enough, or it is unknown. */
+    memory,
     /** What ends it, if there is no cause. */
     steps: (cause === null && held?.steps) || [],
   }
@@ -344,7 +354,21 @@ function basisText({ node, next, disk, band }: NodeOutlook, language: Language):
       : []),
   ]
   const said = observed.length > 0 ? observed : [words.computed(condition)]
-  return all.clauses([...said, ...growth])
+  const others = next === null ? [] : otherMet(node, next.signal)
+  return all.clauses([
+    ...said,
+    ...(others.length > 0 ? [words.alsoMet(all.all(others))] : []),
+    ...growth,
+  ])
+}
+
+/** Signals of other disks, inodes, memory or process ids whose hard threshold is met, too. */
+function otherMet({ prediction: { eviction, filesystems } }: AuditedNode, own: Signal): string[] {
+  const keyOf = (signal: Signal) => resourceOf(signal, filesystems.layout)
+  const met = (eviction?.thresholds ?? []).flatMap(({ met, hard, signal }) =>
+    met === true && hard && keyOf(signal) !== keyOf(own) ? [signal] : [],
+  )
+  return [...new Map(met.toReversed().map(signal => [keyOf(signal), signal])).values()]
 }
 
 /** Empty: not observed, or none. */

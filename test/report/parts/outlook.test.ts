@@ -41,6 +41,15 @@ it('says that unused images go before pods where images share the disk', () => {
   )
 })
 
+it.each([
+  ['nothing else', sharedDisk(95), undefined],
+  ['inodes', sharedDisk(95, { inodesFreePercent: 2 }), 'nodefs.inodesFree'],
+  ['memory', sharedDisk(95, { memoryAvailableBytes: 50 * 2 ** 20 }), 'memory.available'],
+])('names the other threshold that a node is past: %s', (_, prediction, signal) => {
+  const { basis } = outlookView(quietReport([auditedNode('n1', prediction)]), english).rows[0]!
+  expect(/also past the threshold of (\S+)$/.exec(basis)?.[1]).toBe(signal)
+})
+
 it('names no pod where the unused images are enough for certain', () => {
   const enough = (low: number, high = low) => {
     const node = auditedNode('n1', sharedDisk(82), {

@@ -1,8 +1,10 @@
+import { by } from '#base/text.ts'
 import { mebibyte } from '#base/units.ts'
 import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { evictionSeconds } from '#facts/kubelet/periods.ts'
+import { causeKey } from '#judge/causes.ts'
 import { shownTime } from '#judge/events/events.ts'
 import { drainStep, isOfDaemonSet, podDeletion } from '#judge/help/deletion.ts'
 import { diskReason, withMeasurementFirst } from '#judge/help/disk-reason.ts'
@@ -34,6 +36,7 @@ import {
   nodeRule,
   type Satisfied,
   shorten,
+  shortPodName,
   worldCause,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding.ts'
@@ -44,6 +47,7 @@ import {
   type EvictionPrediction,
   type HolderPart,
   type LedgerLine,
+  resourceOf,
   type Signal,
 } from '#model/prediction.ts'
 
@@ -76,66 +80,116 @@ export const evictionDue = nodeRule({
   ],
 
   *judge(subject, policy) {
-    const { eviction, conditions, configuration } = subject
-    const met = eviction.thresholds
+    const met = subject.eviction.thresholds
       .filter(threshold => threshold.met === true)
       .toSorted((a, b) => Number(b.hard) - Number(a.hard))
     const unobserved = unobservedSignals(subject)
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, unobserved.join(', ')) }
     if (met.length === 0) return
-    const separate = met.filter(threshold => !isTwin(threshold, met))
-    // If a hard threshold is met, no soft one is why pods are evicted.
-    const raised = raisedThresholds(
-      separate.filter(({ hard }) => hard === separate[0]?.hard),
-      subject,
-    )
-    const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
-    const isIdle = isUnreported(separate, conditions)
-    const found = reasonOf(separate, raised, subject, policy)
-    const reason = isIdle ? found : withoutOwnDeletion(found, subject)
-    const isNamed = found.cause?.kind === 'setting' && found.cause.fields[0]?.startsWith(softMap)
-    const waiting = waitingText(separate, subject, isNamed === true)
-    const powerless = isPowerless(separate, eviction)
-    yield {
-      ...reason,
-      ...(waiting !== null && {
-        title: titles.waiting,
-        seen: [waiting, reason.seen].filter(Boolean).join('; '),
-      }),
-      ...(powerless && { title: titles.powerless }),
-      ...(isIdle && { title: titles.unreported, steps: withRestartStep(reason.steps ?? []) }),
-      consequence: [
-        ...(isIdle
-          ? [
-              'The node still reports no DiskPressure. If the next reading finds the same, this kubelet does not act: its statistics are old, or of another filesystem.',
-            ]
-          : []),
-        ...Map.groupBy(separate, threshold =>
-          consequenceOf(threshold, powerless, conditions[conditionOf(threshold.signal)] === 'True'),
-        )
-          .entries()
-          .map(
-            ([text, alike]) =>
-              `${alike.map(({ signal }) => signal).join(' and ')} ${alike.length > 1 ? 'are' : 'is'} ${text}`,
-          ),
-        ...reclaimText(eviction),
-      ].join(' '),
-      evidence: [
-        ...separate.flatMap(threshold => [
-          thresholdEvidence(threshold, configuration),
-          ...computedLines(threshold),
-        ]),
-        ...victimLines(eviction),
-        ...reported.map(condition =>
-          line('node', `node condition ${condition}`, conditions[condition] ?? 'not reported'),
-        ),
-        ...raised.flatMap(({ signal, hard, to }) =>
-          hard ? [line('computed', `the kubelet's default of ${signal}`, `${to}, not met`)] : [],
-        ),
-      ],
-    }
+    const parts = causesOfMet(met, subject, policy)
+    for (const [index, part] of parts.entries())
+      yield { ...failingOf(part, subject, parts.length === 1), ...(index > 0 && { isApart: true }) }
   },
 })
+
+type FoundReason = Pick<Failing, 'cause' | 'steps' | 'fix' | 'seen'>
+
+interface MetPart {
+  met: EvaluatedThreshold[]
+  raised: ReturnType<typeof raisedThresholds>
+  found: FoundReason
+}
+
+/** Thresholds that are met, by what ends them: that of one disk leaves the other disk, its inodes, or memory as they are. */
+function causesOfMet(
+  all: readonly EvaluatedThreshold[],
+  subject: Satisfied<'eviction'>,
+  policy: Policy,
+): MetPart[] {
+  const { ledger, filesystems } = subject
+  const layout = ledger?.isShared ? 'shared' : filesystems.layout
+  const found = [...Map.groupBy(all, ({ signal }) => resourceOf(signal, layout)).values()]
+    .map((met): MetPart => {
+      const separate = met.filter(threshold => !isTwin(threshold, met))
+      // If a hard threshold is met, no soft one is why pods are evicted.
+      const raised = raisedThresholds(
+        separate.filter(({ hard }) => hard === separate[0]?.hard),
+        subject,
+      )
+      return { met, raised, found: reasonOf(separate, raised, subject, policy) }
+    })
+    .toSorted(by(part => part.found.cause === undefined))
+  const keyOf = ({ cause = found[0]?.found.cause }: FoundReason) =>
+    cause === undefined ? '' : causeKey(cause)
+  return [...Map.groupBy(found, part => keyOf(part.found)).values()].map(alike => ({
+    ...alike[0]!,
+    met: alike.flatMap(({ met }) => met),
+    raised: alike.flatMap(({ raised }) => raised),
+  }))
+}
+
+/** Which of several thresholds it is. */
+const metText = (met: readonly EvaluatedThreshold[]) =>
+  met
+    .filter(({ signal }, index) => met.findIndex(other => other.signal === signal) === index)
+    .map(one => `${one.signal} is ${belowText(one)}.`)
+    .join(' ')
+
+function failingOf(
+  { met, raised, found }: MetPart,
+  subject: Satisfied<'eviction'>,
+  isAlone: boolean,
+): Failing {
+  const { eviction, conditions, configuration } = subject
+  const separate = met.filter(threshold => !isTwin(threshold, met))
+  const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
+  const isIdle = isUnreported(separate, conditions)
+  const reason = isIdle ? found : withoutOwnDeletion(found, subject)
+  const isNamed = found.cause?.kind === 'setting' && found.cause.fields[0]?.startsWith(softMap)
+  const waiting = waitingText(separate, subject, isNamed === true)
+  const powerless = isPowerless(separate, eviction)
+  const isActing = isAlone || met.some(({ signal }) => eviction.actsOn.includes(signal))
+  const seen =
+    waiting === null
+      ? [isAlone ? '' : metText(separate), reason.seen].filter(Boolean).join(' ')
+      : [waiting, reason.seen].filter(Boolean).join('; ')
+  return {
+    ...reason,
+    ...(seen !== '' && { seen }),
+    ...(waiting !== null && { title: titles.waiting }),
+    ...(powerless && { title: titles.powerless }),
+    ...(isIdle && { title: titles.unreported, steps: withRestartStep(reason.steps ?? []) }),
+    consequence: [
+      ...(isIdle
+        ? [
+            'The node still reports no DiskPressure. If the next reading finds the same, this kubelet does not act: its statistics are old, or of another filesystem.',
+          ]
+        : []),
+      ...Map.groupBy(separate, threshold =>
+        consequenceOf(threshold, powerless, conditions[conditionOf(threshold.signal)] === 'True'),
+      )
+        .entries()
+        .map(
+          ([text, alike]) =>
+            `${alike.map(({ signal }) => signal).join(' and ')} ${alike.length > 1 ? 'are' : 'is'} ${text}`,
+        ),
+      ...(isActing ? reclaimText(eviction) : []),
+    ].join(' '),
+    evidence: [
+      ...separate.flatMap(threshold => [
+        thresholdEvidence(threshold, configuration),
+        ...computedLines(threshold),
+      ]),
+      ...(isActing ? victimLines(eviction) : []),
+      ...reported.map(condition =>
+        line('node', `node condition ${condition}`, conditions[condition] ?? 'not reported'),
+      ),
+      ...raised.flatMap(({ signal, hard, to }) =>
+        hard ? [line('computed', `the kubelet's default of ${signal}`, `${to}, not met`)] : [],
+      ),
+    ],
+  }
+}
 
 /** Of what the kubelet deletes by itself now, a restart that makes it do so frees nothing more. */
 function withoutOwnDeletion<Found extends Pick<Failing, 'steps'>>(
@@ -256,7 +310,7 @@ function reasonOf(
   raised: ReturnType<typeof raisedThresholds>,
   subject: Satisfied<'eviction'>,
   policy: Policy,
-): Pick<Failing, 'cause' | 'steps' | 'fix' | 'seen'> {
+): FoundReason {
   const [first] = met
   if (!first) return {}
   const held = diskReason(subject, first.signal)
@@ -318,10 +372,21 @@ function reasonOf(
     if (reserve) return reserve
   }
   const memory = memoryReason(subject)
+  const user = memoryUserText(memory, subject)
   return {
     ...memory,
+    ...(user !== null && { seen: [user, memory.seen].filter(Boolean).join(' ') }),
     steps: [...memory.steps, memoryDeletion(memory, subject) ?? drainStep(subject)],
   }
+}
+
+/** The pod with most of the memory. Null: the cause names its own holder. */
+function memoryUserText({ steps }: Reason, { eviction }: Satisfied<'eviction'>) {
+  const { owner, bytes: used } = steps.find(({ id }) => id === 'set-memory') ?? {}
+  if (!owner || !('pod' in owner) || owner.pod === null || used === undefined) return null
+  const all = eviction.signals['memory.available']?.capacityBytes ?? 0
+  const name = shortPodName({ namespace: owner.namespace ?? '', name: owner.pod })
+  return `${name} uses ${bytes(used)} of ${bytes(all)} of memory.`
 }
 
 /**
@@ -402,15 +467,18 @@ function isAboveDefault(threshold: EvaluatedThreshold, subject: Satisfied<'evict
  * @param isReported the node has the condition already
  */
 function consequenceOf(threshold: EvaluatedThreshold, powerless: boolean, isReported: boolean) {
-  const { signal, hard, gracePeriodMs, resolved, margin, value } = threshold
-  const amountText = (count: number) => shownAmount(threshold, count)
-  const below =
-    resolved === null || margin === null
-      ? `below ${value}`
-      : `${amountText(resolved + margin)}, below ${amountText(resolved)}`
+  const { signal, hard, gracePeriodMs } = threshold
+  const below = belowText(threshold)
   return hard
     ? `${below}: ${isReported ? 'the kubelet reports' : `within ${evictionSeconds} s the kubelet reports`} ${conditionOf(signal)} and ${powerless ? 'evicts none: no pod is left that it may evict' : 'evicts, one pod a pass'}.`
     : `${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
+}
+
+function belowText(threshold: EvaluatedThreshold): string {
+  const { resolved, margin, value } = threshold
+  if (resolved === null || margin === null) return `below ${value}`
+  const amountText = (count: number) => shownAmount(threshold, count)
+  return `${amountText(resolved + margin)}, below ${amountText(resolved)}`
 }
 
 /** Those that stand first by a signal of the pass, as the report's order of eviction has them. */

@@ -1,3 +1,4 @@
+import { nearMemorySteps } from '#judge/help/memory-reason.ts'
 import { shortInodes } from '#judge/help/space-errors.ts'
 import {
   hasManyInodes,
@@ -60,7 +61,9 @@ export const lostDefaultThreshold = nodeRule({
       subject,
       lost.map(([signal]) => signal),
     )
+    const memory = 'memory.available' in added ? nearMemorySteps(subject) : []
     yield {
+      ...(memory.length > 0 && { steps: [{ id: 'set-fields' as const }, ...memory] }),
       ...(short && { seen: short.seen, steps: short.steps }),
       ...(isFarFromFull(lost, subject) && { severity: 'medium' }),
       cause: kubeletSetting(`evictionHard.${mostUrgent(lost, filesystems)}`),

@@ -4,6 +4,7 @@ import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
+import { swollenDaemonReason } from '#judge/help/memory-reason.ts'
 import {
   feasibleFix,
   reservedMemory,
@@ -63,6 +64,7 @@ export const missingSystemReserved = nodeRule({
         consequence: `The daemons use ${bytes(daemons.bytes)}, kubeReserved holds ${bytes(reserved.kube)}, and nothing is reserved for the system: ${bytes(daemons.bytes - reserved.kube)} come out of what pods were promised.`,
         evidence: evidence(),
         fix: memory.sizedFix(),
+        ...swollenDaemonReason(subject),
       }
     else if (!summary) yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
     else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)

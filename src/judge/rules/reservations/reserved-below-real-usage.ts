@@ -1,3 +1,4 @@
+import { swollenDaemonReason } from '#judge/help/memory-reason.ts'
 import {
   reservedMemory,
   reservedOf,
@@ -38,6 +39,7 @@ export const reservedBelowRealUsage = nodeRule({
           bytesLine('summary', 'used beyond the reservation', daemons.bytes - reserved.total),
         ],
         fix: memory.sizedFix(),
+        ...swollenDaemonReason(subject),
       }
     else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },

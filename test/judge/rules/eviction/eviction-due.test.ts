@@ -259,6 +259,60 @@ it.each([
   expect(cause).not.toMatchObject({ source: 'disk use' })
 })
 
+describe('several thresholds that are met', () => {
+  const partsOf = (thresholds: EvaluatedThreshold[]) => {
+    const subject = exampleSubject({
+      thresholds,
+      conditions: { DiskPressure: 'True' },
+      held: { 'leftover-snapshots': 60 },
+    })
+    const [images] = subject.ledger!.filesystems
+    const lines = exampleSubject({ held: { journal: 50 } }).ledger!.filesystems[0]!.lines
+    const disks = [
+      { ...images!, filesystem: 'imagefs' as const },
+      { ...images!, lines },
+    ]
+    const outcome = outcomeOf(
+      evictionDue,
+      {
+        ...subject,
+        filesystems: { ...subject.filesystems, layout: 'imagefs' },
+        ledger: { ...subject.ledger!, isShared: false, filesystems: disks },
+        summary: { pods: [] },
+      },
+      defaultPolicy,
+    )
+    if (outcome.state !== 'fail') throw new Error(outcome.state)
+    return [outcome.failing, ...(outcome.apart ?? [])].map(({ cause, steps, seen }) => [
+      cause?.kind === 'holder' ? cause.holder : cause?.kind,
+      steps?.[0]?.id,
+      seen?.match(/\S+\.\S+ is (?=\d)/g)?.join('') ?? null,
+    ])
+  }
+  const [nodefs, imagefs] = [hard('nodefs.available', 10, 9), hard('imagefs.available', 15, 9)]
+  const ofImages = ['leftover-snapshots', 'replace-node', 'imagefs.available is ']
+  const ofNode = ['journal', 'vacuum-journal', 'nodefs.available is ']
+
+  it('have a cause and steps for each disk', () => {
+    expect(partsOf([nodefs, imagefs])).toEqual([ofNode, ofImages])
+    expect(partsOf([imagefs, hard('containerfs.available', 15, 9)])).toEqual([
+      [...ofImages.slice(0, 2), null],
+    ])
+  })
+
+  it('have a cause for memory beside that of a disk', () => {
+    const [first, second] = partsOf([nodefs, hard('memory.available', 2, 1)])
+    expect(first).toEqual(ofNode)
+    expect(second?.slice(1)).toEqual(['list-memory', 'memory.available is '])
+  })
+
+  it('are one failing if one change ends both', () => {
+    expect(partsOf([nodefs, soft('nodefs.available', 20, 60_000, 9)])).toEqual([
+      [...ofNode.slice(0, 2), null],
+    ])
+  })
+})
+
 describe('unused images that the kubelet deletes before it evicts', () => {
   const met = hard('nodefs.available', 10, 5)
   const drainsWith = (unused: number, more: Partial<NodeExample> = {}, isShared = true) => {

@@ -51,6 +51,16 @@ describe('missing-system-reserved', () => {
     expect(state(missingSystemReserved, example)).toBe(expected)
   })
 
+  it('derives no reservation from a daemon that is not in order', () => {
+    const summary = daemons({ kubelet: 300 * mebibyte, runtime: 9 * 1024 * mebibyte })
+    const failing = failingOf(missingSystemReserved, { ...reserving('893Mi'), summary })
+    expect(failing).toMatchObject({
+      cause: { kind: 'world', event: 'memory-outside-pods', subject: 'containerd' },
+      steps: [{ id: 'restart-daemon', place: 'containerd' }, { id: 'reboot' }],
+    })
+    expect(failing.fix).toBeUndefined()
+  })
+
   it.each([
     ['48458972Ki', 'medium'],
     ['16Gi', undefined],

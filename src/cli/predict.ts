@@ -80,8 +80,9 @@ Examples:
     --fill nodefs=50Mi/s
   highwater predict --snapshot snapshot.ndjson.gz --kubelet 1.35
 
-Exit codes: 0 every selected node is in the answer; 1 a kubelet would not start,
-now or with its files; 2 a node or a timeline is missing, or bad usage; 4 failed.`,
+Exit codes: 0 every selected node is in the answer; 1 a kubelet would not
+start, now or with its files; 2 a node or a timeline is missing, or bad usage;
+4 failed.`,
     )
     .action(exitAction(runPredict))
 }

@@ -93,7 +93,7 @@ export interface WorkloadImages {
 }
 
 export type HeldDisks = Partial<
-  Record<FilesystemLedger['filesystem'], { cause: Cause; steps: Step[]; seen?: string }>
+  Record<FilesystemLedger['filesystem'] | 'memory', { cause: Cause; steps: Step[]; seen?: string }>
 >
 
 /** A node as it was read, before rules that compare nodes have judged it. */

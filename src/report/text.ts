@@ -78,6 +78,7 @@ function wrapLine(line: string, columns: number) {
 const longestWord = 20
 
 function cut(text: string, limit: number, mark: CutMark) {
+  if (text.length <= limit) return text
   const end = mark(formatCount(text.length))
   // The mark is no shorter than what it stands for.
   if (text.length <= limit + end.length) return text

@@ -20,6 +20,12 @@ describe('shownLine', () => {
     ['x'.repeat(40), `${'x'.repeat(10)}… (cut: 40 characters in all)`],
     [`${'x'.repeat(9)}\u{1f4a5}${'y'.repeat(29)}`, `${'x'.repeat(9)}… (cut: 40 characters in all)`], // no half of a pair
   ])('cuts after ten: %s', (text, shown) => expect(shownLine(text, 10)).toBe(shown))
+  it('makes the mark only for a longer text', () => {
+    let made = 0
+    const mark = () => `${++made} more`
+    for (const text of ['x'.repeat(10), 'x'.repeat(40)]) shownLine(text, 10, mark)
+    expect(made).toBe(1)
+  })
 })
 
 it('keeps the lines of a block', () => {

@@ -723,7 +723,8 @@ function restartProcess({ action: { owner }, node }: OnNode): Command[] {
   ]
 }
 
-const processesByProgram = 'ps -e -L -o comm= | sort | uniq -c | sort -n | tail'
+/** State D: it waits, mostly for a disk or a network volume that does not answer. */
+const processesByProgram = 'ps -eLo s=,comm= | sort | uniq -c | sort -n | tail'
 
 /** By process and by parent, with its pod: in the control group, or as the sandbox in the arguments of a shim. */
 const threadsAndZombies = `ps -e -o nlwp=,stat=,pid=,ppid= | awk '$2 ~ /^Z/ {n[$4]++; next} {print $1, "threads", $3} END {for (p in n) print n[p], "zombies", p}' | sort -n | tail | while read -r n of p; do echo "$n $of of $(ps -o pid=,args:150=,cgroup:250= -p $p | tr -s ' ')"; done`
@@ -785,6 +786,14 @@ function lookInside(on: OnNode): Command | null {
 const readsAgain: Lines = on => [readAgain(on)]
 const asking = all('ask-owner', showsPods)
 const askingForPart = part('ask-owner', showsPods)
+
+/** Its end shows what writes it, and may be the only evidence. In place of a log that a pod writes, it may have put a link to any file. */
+function emptiesLog({ action: { place = '/var/log/pods', variant, owner }, node }: OnNode) {
+  if (variant === 'writer' && place.startsWith(`${logFolder}/`) && !/[*?[\]\\]/.test(place))
+    return [sessionCommand(node, 'changes', emptyLog(place))]
+  const end = owner || variant ? '' : `; sudo tail -n 20 ${shellWord(place)} | ${visible}`
+  return [sessionCommand(node, 'reads', `sudo ls -l -h ${shellWord(place)}${end}`)]
+}
 
 const doings: Readonly<Record<StepActionId, Doing>> = {
   advice: all('set'),
@@ -855,11 +864,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ),
   drain: part('free', on => [['changes', drain(on)]], 'pods'),
   'drop-idle-log-blocks': all('set', plan),
-  'empty-log': all('free', ({ action: { place = '/var/log/pods', variant }, node }) => [
-    variant === 'writer' && place.startsWith(`${logFolder}/`) && !/[*?[\]\\]/.test(place)
-      ? sessionCommand(node, 'changes', emptyLog(place))
-      : sessionCommand(node, 'reads', `sudo ls -l -h ${shellWord(place)}`),
-  ]),
+  'empty-log': all('free', emptiesLog),
   // No controller starts the pod again.
   'end-pod': all('free', on => deletePods(on, 'changes'), 'pods'),
   // A larger disk moves the thresholds apart, and ends no wrong one.

@@ -3,6 +3,7 @@
 import type { NodeSubject } from '#judge/rule.ts'
 import { bytes, counted, podName } from '#judge/text.ts'
 import type { FilesystemStats } from '#model/input/record.ts'
+import type { Filesystems } from '#model/prediction.ts'
 
 /** Claims with less than this share free, of bytes or of inodes, with the pod and its volume. Those without statistics are left out. */
 export const scarceClaims = (summary: NodeSubject['summary'], mostFree: number) =>
@@ -39,3 +40,14 @@ function roomOf({
       }
     : { freeShare: ofBytes, free: `${bytes(availableBytes)} of ${bytes(capacityBytes)}` }
 }
+
+/** Share of a disk by which two readings of it differ at most. */
+const alike = 0.01
+
+/** Whether it is a folder on the node's own disk: a local volume, or one that is not mounted. */
+export const isOnNodeDisk = (
+  disk: Filesystems['nodefs'] | undefined,
+  { capacityBytes = 0, availableBytes = 0 }: FilesystemStats,
+): boolean =>
+  disk?.capacityBytes === capacityBytes &&
+  Math.abs((disk.availableBytes ?? 0) - availableBytes) < alike * capacityBytes

@@ -20,6 +20,7 @@ import {
 import type { HolderCause, StepAction } from '#model/finding.ts'
 import { type ContainerStatus, statusesOf, waitsForRestart } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
+import { startsAboveUsedPercent } from '#model/kubelet/image-gc-trigger.ts'
 import {
   containerOwner,
   fullestOf,
@@ -74,6 +75,7 @@ import {
   withSecondHolder,
 } from './holder-steps.ts'
 import { withMounts } from './host-mounts.ts'
+import { shortMemoryReason } from './memory-reason.ts'
 import { reservedOf } from './reservations.ts'
 
 /** Looks at what a service writes before it gets a limit: alone, a limit only evicts the pod again. The pod is deleted first; pods of Jobs are not. */
@@ -242,7 +244,7 @@ function idleStore({ host }: DiskSubject): OtherDisk | null {
 
 function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
   const { ledger, identity, imageGC, node, configuration } = subject
-  const causes = heldBySignal(ledger, signal)
+  const causes = lateGcFirst(heldBySignal(ledger, signal), subject)
   const [first, second] = causes
   if (!first) return null
   const tooSmall = tooSmallDisk(first, subject)
@@ -302,6 +304,47 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
       ...(isMoreUnread ? [measuring(subject)] : []),
     ],
   }
+}
+
+/** Used share of a disk above which image GC begins too late, whatever the threshold. */
+const lateStart = 0.9
+/** Used share of a disk that is left at most by the deletion of unused images, if it is enough. */
+const mostLeft = 0.8
+/** Share of a disk that the unused images have at least. */
+const leastUnused = 0.05
+
+/** Unused images that image GC keeps too long come before images in use. */
+function lateGcFirst(causes: HolderCause[], subject: DiskSubject): HolderCause[] {
+  const late = causes[0] && keptByLateGc(causes[0], subject)
+  return late ? [late, ...causes] : causes
+}
+
+/** Beside images in use: unused images that image GC would have deleted, if it began before eviction, and without which there is room. Null: others. */
+function keptByLateGc(
+  { holder, filesystem, amount }: HolderCause,
+  { ledger, imageGC, eviction }: DiskSubject,
+): HolderCause | null {
+  const disk = ledger && diskOf(ledger, filesystem)
+  if (holder !== 'images-in-use' || amount.unit !== 'bytes' || !imageGC?.enabled || !disk)
+    return null
+  const { capacityBytes, usedBytes, lines } = disk
+  const unused = lines.find(line => line.holder === 'images-unused')
+  const startBytes = (startsAboveUsedPercent(imageGC.highThresholdPercent) / 100) * capacityBytes
+  const evictionBytes = (eviction?.thresholds ?? []).flatMap(({ signal, resolved }) =>
+    /^(?:nodefs|imagefs)\.available$/.test(signal) &&
+    (ledger.isShared || signal.startsWith(filesystem)) &&
+    resolved !== null
+      ? capacityBytes - resolved
+      : [],
+  )
+  const isLate =
+    usedBytes <= startBytes && startBytes >= Math.min(lateStart * capacityBytes, ...evictionBytes)
+  return isLate &&
+    unused !== undefined &&
+    unused.lowBytes >= leastUnused * capacityBytes &&
+    usedBytes - unused.lowBytes < mostLeft * capacityBytes
+    ? holderCause(unused, disk, ledger)
+    : null
 }
 
 /** Share of a disk from which on a second holder has a step, if one command ends it. */
@@ -396,13 +439,17 @@ function largerForPods({ cause, steps }: Reason, subject: DiskSubject): Other | 
   }
 }
 
-/** What holds each disk, be it full or not. */
+/** What holds each disk, be it full or not, and memory that is short. */
 export function heldDisks(given: NodeSubject): HeldDisks {
   const { ledger } = given
-  if (!ledger) return {}
+  const memory = shortMemoryReason(given)
+  const ofMemory = memory && {
+    memory: { cause: memory.cause, steps: stepsWithoutCommands(memory.steps) },
+  }
+  if (!ledger) return { ...ofMemory }
   // A setting holds nothing.
   const subject = { ...given, configuration: null }
-  return Object.fromEntries(
+  const ofDisks = Object.fromEntries(
     ledger.filesystems.flatMap(disk => {
       const largest = disk.lines.toSorted((a, b) => b.bytes - a.bytes)[0]
       const reason =
@@ -413,6 +460,7 @@ export function heldDisks(given: NodeSubject): HeldDisks {
         : []
     }),
   )
+  return { ...ofDisks, ...ofMemory }
 }
 
 /** Of logs that the kubelet cannot rotate. Null: of another runtime. Upstream: cri-dockerd core/logs.go ReopenContainerLog */

@@ -7,11 +7,12 @@ import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-fold
 import { isWithinWindow } from '#judge/events/events.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
 import { patternsOf } from '#judge/logs/logrotate.ts'
-import { bytes, type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
+import { bytes, type NodeSubject, nameLength, plural, shorten } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { type FilesystemStats, type NodeIdentity, placedWorkload } from '#model/input/record.ts'
 import {
   areOfOnePool,
+  type FilesystemLedger,
   type HolderOwner,
   type HolderPart,
   type NodeLedger,
@@ -36,7 +37,7 @@ import {
   ofLocalStorage,
   type Reason,
 } from './holder-cause.ts'
-import { cutMounts, mountsAt } from './host-mounts.ts'
+import { cutMounts, mountsAt, unmountedClaims } from './host-mounts.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
 export const diskUse = 'disk use'
@@ -73,7 +74,7 @@ function stepsOf(cause: HolderCause, { host, node, pods }: HolderSubject): reado
   const isInContainer = holder === 'writable-layers' || holder === 'image-volumes'
   if (isInContainer && isOfDaemonSet(owner)) return ['move-to-volume', 'restart-pod']
   if (holder === 'pod-volumes' && unit !== 'inodes' && keepsData(owner, pods))
-    return ['move-to-volume']
+    return [hasClaim(owner, pods) ? 'ask-owner' : 'move-to-volume']
   if (holder === 'pod-volumes') {
     const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
     return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
@@ -139,16 +140,25 @@ function unreadDisk(
   subject: HolderSubject,
 ): Reason {
   const disk = inodes ? null : subject.ledger && diskOf(subject.ledger, filesystem)
-  const seen = disk && littleText(disk, subject.host?.diskUse != null)
+  const claims = disk && filesystem === 'nodefs' ? unmountedClaims(subject) : []
+  const seen =
+    disk &&
+    (claims.length > 0
+      ? unmountedText(claims, disk)
+      : littleText(disk, subject.host?.diskUse != null))
   return {
     cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
     steps: [
       ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
       { ...measuring(subject), ...inodes },
+      ...(claims.length > 0 ? [{ id: 'move-into-volume' as const }] : []),
     ],
     ...(seen && { seen }),
   }
 }
+
+const unmountedText = (claims: readonly string[], { capacityBytes }: FilesystemLedger) =>
+  `${plural(claims.length, 'claim')} ${claims.length === 1 ? 'reports' : 'report'} the size and the free space of the node's own disk (${bytes(capacityBytes)}): unless the driver keeps folders on the node, no volume is mounted there, and the data on this disk is the only copy. Copy it before a pod or the node is deleted.`
 
 export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause
@@ -199,7 +209,7 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
     ...(id !== 'larger-disk' && values),
     ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
     ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
-    ...(id === 'move-to-volume' && volumeVariants[holder]),
+    ...variantOf(id, cause),
     ...(inside && { inside }),
     ...(ofPods.has(id) && pods.length > 0 && { pods }),
     ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
@@ -252,10 +262,26 @@ const isLogFile = ({ holder, place }: HolderCause, alike: readonly HolderPart[])
   (holder === 'host-logs' || place?.startsWith(`${logFolder}/`) === true) &&
   alike.some(part => part.place === place && part.inodes === 1)
 
+/** What lies in an emptyDir beside a claim is no data of the application. */
+const hasClaim = (owner: HolderOwner | null, pods: NodeSubject['pods'] | undefined) =>
+  owner !== null &&
+  'pod' in owner &&
+  podOf(pods, owner)?.spec?.volumes?.some(one => one.persistentVolumeClaim ?? one.ephemeral) ===
+    true
+
 const volumeVariants: Partial<Record<HolderCause['holder'], Pick<StepAction, 'variant'>>> = {
   'image-volumes': { variant: 'declared' },
   // A limit would end its only copy.
   'pod-volumes': { variant: 'data' },
+}
+
+function variantOf(
+  id: StepActionId,
+  { holder, amount }: HolderCause,
+): Pick<StepAction, 'variant'> | undefined {
+  if (id === 'move-to-volume') return volumeVariants[holder]
+  const isScratch = id === 'ask-owner' && holder === 'pod-volumes' && amount.unit === 'bytes'
+  return isScratch ? { variant: 'scratch' } : undefined
 }
 
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */

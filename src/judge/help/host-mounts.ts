@@ -17,6 +17,7 @@ import {
   type KubernetesPod,
   placedWorkload,
 } from '#model/input/record.ts'
+import { isOnNodeDisk } from './claims.ts'
 
 /** Folders of devices, sockets, programs and settings: what is written there takes no disk, or little. */
 const small =
@@ -39,18 +40,17 @@ interface Mount {
   isSystem: boolean
 }
 
-/** Folders and claims on the node that its pods can write. A claim with the size of the node's disk is a folder on it. */
+/** Folders and claims on the node that its pods can write. */
 function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting): Generator<Mount> {
-  const diskBytes = filesystems?.nodefs?.capacityBytes
   const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
   for (const pod of pods ?? []) {
     const { namespace = '', name = '' } = pod.metadata ?? {}
     const isSystem = namespace === 'kube-system'
     const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
-    for (const { pvcRef, capacityBytes } of measured.get(podName(pod.metadata)) ?? []) {
+    for (const { pvcRef, ...stats } of measured.get(podName(pod.metadata)) ?? []) {
       const claim = pvcRef?.name ?? ''
-      const isOfDisk = diskBytes != null && capacityBytes === diskBytes
-      if (isOfDisk && isDnsName(claim) && !localVolumes?.ofClaims.has(`${namespace}/${claim}`))
+      const isOnDisk = isOnNodeDisk(filesystems?.nodefs, stats)
+      if (isOnDisk && isDnsName(claim) && !localVolumes?.ofClaims.has(`${namespace}/${claim}`))
         yield { place: `PersistentVolumeClaim ${claim}`, isFolder: false, workload, isSystem }
     }
     for (const { name: volume, hostPath } of pod.spec?.volumes ?? []) {
@@ -109,6 +109,10 @@ export function mountAround({ pods }: Pick<NodeSubject, 'pods'>, place: string):
   )
   return foldersAround(withoutEndSlashes(place)).find(around => mounted.has(around)) ?? place
 }
+
+/** Claims whose PersistentVolume is no folder of the node, and that have the statistics of its disk. Empty: none, or no PersistentVolumes were read. */
+export const unmountedClaims = (subject: Mounting): string[] =>
+  subject.localVolumes ? shownMounts(subject, ({ isFolder }) => !isFolder) : []
 
 export const writableMounts = (subject: Mounting): string[] => shownMounts(subject, () => true)
 

@@ -32,14 +32,22 @@ export function unusedOf({ node, pods, runtime, host }: ListedSubject) {
   const isMeasured = runtime?.images !== undefined || host?.diskUse?.snapshots !== undefined
   if (!pods?.length || isMeasured) return null
   const used = new Set([...new Set(pods.flatMap(namesIn))].map(canonicalName))
+  const digests = new Set([...used].map(digestOf))
+  // Most names have a digest that no pod names: they need no canonical name.
+  const isUsed = (name: string) => digests.has(digestOf(name)) && used.has(canonicalName(name))
   const unused = images.filter(
     ({ names = [] }) =>
-      names.length > 0 &&
-      !names.some(name => used.has(canonicalName(name)) || sandboxImage.test(name)),
+      names.length > 0 && !names.some(name => isUsed(name) || sandboxImage.test(name)),
   )
   const unusedBytes = sumOf(unused)
   if (unused.length < least.images || unusedBytes < least.share * sumOf(images)) return null
   return { images, used, unused, unusedBytes }
+}
+
+/** Empty: a name by tag alone. */
+function digestOf(name: string) {
+  const at = name.indexOf('@', name.lastIndexOf('/'))
+  return at < 0 ? '' : name.slice(at)
 }
 
 const canonicalRepository = (name: string) => repositoryOf(canonicalName(name))

@@ -73,6 +73,30 @@ export function shortMemoryReason(subject: NodeSubject): Reason | null {
   return reason.steps[0]?.id === 'set-memory' ? { ...reason, steps: memoryRoom(subject) } : null
 }
 
+/** Share of memory that is left at most where its holder has to act now. */
+const nearlyNone = 0.05
+
+/** What ends a lack of memory that is near. Empty: there is enough, or it is unknown. */
+export function nearMemorySteps(subject: NodeSubject): StepAction[] {
+  const { capacityBytes, availableBytes } = memoryOf(subject)
+  return subject.summary && availableBytes < nearlyNone * capacityBytes ? memoryRoom(subject) : []
+}
+
+/** A daemon with more than this, in bytes and as a share of memory, is not in order. */
+const mostOfDaemon = { bytes: 2 * gibibyte, share: 0.1 }
+
+/** What ends the growth of a daemon: no reservation is derived from it. Null: none has that much. */
+export function swollenDaemonReason(
+  subject: NodeSubject,
+): (Omit<Reason, 'fix'> & { fix: undefined }) | null {
+  const { capacityBytes } = memoryOf(subject)
+  const largest = daemonsOf(subject.summary).used.toSorted((a, b) => b.bytes - a.bytes)[0]
+  const most = Math.max(mostOfDaemon.bytes, mostOfDaemon.share * capacityBytes)
+  return largest && largest.bytes > most
+    ? { ...outsideReason(daemonCause(largest)), fix: undefined }
+    : null
+}
+
 /** Why memory runs short: a volume in memory, else the pod with the largest working set, else what no pod uses. */
 export function memoryReason(subject: NodeSubject): Reason {
   const { summary } = subject
@@ -86,16 +110,12 @@ export function memoryReason(subject: NodeSubject): Reason {
   // More than half of it is not with pods, whatever they use.
   const isOfDaemon = daemons.some(({ bytes }) => 2 * bytes > capacityBytes)
   const outer = nodeMemoryCause(subject)
-  const { subject: daemon, bytes: outside = 0 } = outer
+  const { bytes: outside = 0 } = outer
   // A pod this small would not make room.
   const isMostly = 2 * outside > capacityBytes && outside > 3 * (largest?.amount ?? 0)
   if (((isSmall || isLess || isMostly) && areMeasured(subject)) || isOfDaemon) {
     if (outside <= usualOutsideBytes) return { cause: outer, steps: [{ id: 'larger-instance' }] }
-    const isKnown = daemon === 'kubelet' || daemon === 'containerd'
-    const first: StepAction = isKnown
-      ? { id: 'restart-daemon', place: daemon }
-      : { id: 'list-memory' }
-    return { cause: outer, steps: [first, { id: 'reboot' }] }
+    return outsideReason(outer)
   }
   const cause = settingIn('workload', 'resources.requests.memory')
   if (!largest)
@@ -130,7 +150,7 @@ const requestedBytes = ({ pods }: NodeSubject, owner: PodHolder) =>
     .reduce((sum, amount) => sum + (amountOrNull(amount) ?? 0), 0)
 
 /** The program of the node with most of the memory that no pod uses, if the kubelet counts it. */
-function nodeMemoryCause(subject: NodeSubject): Extract<Cause, { kind: 'world' }> {
+function nodeMemoryCause(subject: NodeSubject): WorldCause {
   const { summary } = subject
   const { capacityBytes, availableBytes } = memoryOf(subject)
   const ofPods = (summary?.pods ?? []).reduce(
@@ -139,10 +159,26 @@ function nodeMemoryCause(subject: NodeSubject): Extract<Cause, { kind: 'world' }
   )
   const bytes = Math.max(0, capacityBytes - availableBytes - ofPods)
   const daemon = daemonsOf(summary).used.find(one => 2 * one.bytes >= bytes)
-  const cause = { kind: 'world', event: 'memory-outside-pods' } as const
-  return daemon
-    ? { ...cause, subject: programs[daemon.name] ?? daemon.name, bytes: daemon.bytes }
-    : { ...cause, subject: null, bytes }
+  return daemon ? daemonCause(daemon) : { ...outsidePods, subject: null, bytes }
+}
+
+const outsidePods = { kind: 'world', event: 'memory-outside-pods' } as const
+
+type WorldCause = Extract<Cause, { kind: 'world' }>
+
+const daemonCause = ({ name, bytes }: { name: string; bytes: number }): WorldCause => ({
+  ...outsidePods,
+  subject: programs[name] ?? name,
+  bytes,
+})
+
+function outsideReason(cause: WorldCause): Pick<Reason, 'cause' | 'steps'> {
+  const { subject: daemon } = cause
+  const isKnown = daemon === 'kubelet' || daemon === 'containerd'
+  const first: StepAction = isKnown
+    ? { id: 'restart-daemon', place: daemon }
+    : { id: 'list-memory' }
+  return { cause, steps: [first, { id: 'reboot' }] }
 }
 
 /** Programs by their name in the kubelet's statistics. */

@@ -6,6 +6,18 @@ import type { StepAction } from '#model/finding.ts'
 import type { PodSummary } from '#model/input/record.ts'
 import { areMeasured, deletionOf, type LargestUser, largestOwner, largestPod } from './deletion.ts'
 
+/** Percentage of free process ids below which they run short. */
+export const scarcePercent = 20
+
+/** Process ids of a node that run short. Null: there are enough, or it is unknown. */
+export function scarceProcessIds(eviction: NodeSubject['eviction']) {
+  const { capacityBytes = 0, availableBytes = 0 } = eviction?.signals['pid.available'] ?? {}
+  if (capacityBytes <= 0) return null
+  const leftPercent = (availableBytes / capacityBytes) * 100
+  const left = `${availableBytes} of ${capacityBytes} process ids are left`
+  return leftPercent < scarcePercent ? { leftPercent, left } : null
+}
+
 /** Below this podPidsLimit, usual runtimes of languages with a thread for each task do not fit. */
 export const usualProcessLimit = 4096
 /** Of the used process ids, from which on their user counts. */
@@ -19,7 +31,8 @@ export function processUse(subject: NodeSubject, usedPids: number) {
   const first = largestOwner(subject, processesOf)
   const isLarge = first !== null && 100 * first.amount >= mostPercent * usedPids
   const largest = isLarge ? { ...first, name: nameOf(first) } : null
-  const known = { ofPods, isOutside, largest, use: useOf(largest, isOutside ? ofPods : null) }
+  const use = isOutside ? outsideUse(ofPods, usedPids) : useOf(largest)
+  const known = { ofPods, isOutside, largest, use }
   const list: StepAction = { id: 'list-processes' }
   const reboot: StepAction = { id: 'reboot', variant: 'last' }
   if (isOutside) return { ...known, steps: [list, reboot] }
@@ -41,13 +54,13 @@ export function processUse(subject: NodeSubject, usedPids: number) {
   }
 }
 
-/** Null: nothing is known of the users. @param ofPods null: pods have a large part */
-function useOf(largest: { name: string; amount: number } | null, ofPods: number | null) {
-  // cAdvisor counts the lines of cgroup.procs: neither threads nor zombies. Upstream: container/libcontainer/handler.go processStatsFromProcs, cgroup-v2.rst
-  if (ofPods !== null)
-    return `threads or zombies of pods, or programs of the host, have all but ${ofPods}`
-  return largest && `${largest.name} has ${largest.amount}`
-}
+/** cAdvisor counts the lines of cgroup.procs: neither threads nor zombies. Upstream: container/libcontainer/handler.go processStatsFromProcs, cgroup-v2.rst */
+const outsideUse = (ofPods: number, usedPids: number) =>
+  `processes of pods have ${ofPods}: the other ${usedPids - ofPods} are threads or zombies of pods, or programs of the host`
+
+/** Null: no owner has a large part. */
+const useOf = (largest: { name: string; amount: number } | null) =>
+  largest && `${largest.name} has ${largest.amount}`
 
 export const processesOf = (pod: PodSummary) => pod.process_stats?.process_count ?? 0
 

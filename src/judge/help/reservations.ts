@@ -2,10 +2,11 @@ import { amountOrNull, type Quantity, quantityNumber, quantityOrNull } from '#ba
 import { mebibyte } from '#base/units.ts'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { meaningOf } from '#facts/kubelet/fields.ts'
-import { bytesLine, type Failing, line, type Satisfied } from '#judge/rule.ts'
+import { bytesLine, type Failing, line, type NodeSubject, type Satisfied } from '#judge/rule.ts'
 import type { Summary } from '#model/input/record.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
+import { scarceProcessIds } from './processes.ts'
 
 /** Null if a quantity does not parse; a kubelet would not start with it. */
 export function reservedOf(
@@ -57,6 +58,12 @@ export function daemonsOf(summary: Summary | null) {
     /** Those of kubelet and runtime without statistics. If any, the daemons use more than `bytes`. */
     missing: ['kubelet', 'runtime'].filter(name => !used.some(daemon => daemon.name === name)),
   }
+}
+
+/** What daemons have with nearly all process ids is no measure of a reservation: the kubelet's cgroup counts its stuck children too. Null: it can be one. */
+export function swollenDaemons({ eviction }: Pick<NodeSubject, 'eviction'>) {
+  const scarce = scarceProcessIds(eviction)
+  return scarce && { unknown: `what the daemons use with enough process ids: ${scarce.left}` }
 }
 
 export const unmeasuredMemory = (missing: string[]) => ({

@@ -256,6 +256,20 @@ export const isShortOfInodes = (disk: FilesystemState | null) =>
 /** How much of an unwatched disk is free, in percent: below the first it fills soon, from the second on there is time. */
 const unwatchedFree = { little: 15, much: 50 }
 
+const muchMemory = 0.5
+
+/** Whether half of the memory is available, and no pressure is reported: nothing depends on its settings yet. */
+export function hasMuchMemory({
+  conditions,
+  eviction,
+}: Pick<NodeSubject, 'conditions' | 'eviction'>): boolean {
+  const { capacityBytes, availableBytes } = eviction?.signals['memory.available'] ?? {}
+  return (
+    conditions.MemoryPressure === 'False' &&
+    (availableBytes ?? 0) >= muchMemory * (capacityBytes ?? Number.POSITIVE_INFINITY)
+  )
+}
+
 /** The severity of a disk that no threshold watches, by the space or the inodes that are left. */
 export function unwatchedSeverity(disk: FilesystemState | null): 'critical' | 'high' | 'medium' {
   const free = percentOf(disk?.availableBytes, disk?.capacityBytes)
@@ -263,6 +277,10 @@ export function unwatchedSeverity(disk: FilesystemState | null): 'critical' | 'h
   if (free === null) return 'high'
   return free < unwatchedFree.much ? 'high' : 'medium'
 }
+
+/** Whether half of the inodes are free; a filesystem without a table of them has enough. */
+export const hasManyInodes = (disk: FilesystemState | null) =>
+  disk !== null && (percentOf(disk.inodesFree, disk.inodes) ?? 100) >= unwatchedFree.much
 
 const percentOf = (part: number | null | undefined, whole: number | null | undefined) =>
   part == null || !whole ? null : (100 * part) / whole

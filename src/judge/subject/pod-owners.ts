@@ -61,11 +61,16 @@ export const isGeneratedSuffix = (text: string): boolean => generated.test(text)
 /** The controllers of a cluster, by the beginning of the names that their pods get. */
 export class PodOwners {
   readonly #byPrefix = new Map<string, PodOwner>()
+  /** Most pods have the owner of others. */
+  readonly #taken = new Set<string>()
 
   take(pods: readonly KubernetesPod[]): void {
     for (const pod of pods) {
       const owner = ownerOf(pod)
       if (!owner) continue
+      const known = `${owner.key} ${owner.workload}`
+      if (this.#taken.has(known)) continue
+      this.#taken.add(known)
       const [namespace, kind, name = ''] = owner.key.split('/')
       if (kind === 'StatefulSet') this.#add(`${namespace}/${name}-0`, owner)
       else this.#add(`${namespace}/${`${name}-`.slice(0, longestPrefix)}`, owner)

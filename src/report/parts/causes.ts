@@ -7,6 +7,7 @@ import {
   type CauseSetting,
   type Finding,
   type Step,
+  type StepAction,
   type WorldEvent,
   wholeFile,
 } from '#model/finding.ts'
@@ -272,7 +273,7 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     severityWord: words.severities[cause.severity],
     ...shownTitle(titleOf(titleOfCause(cause)), language),
     statementLabel: words.causes[isAdvice(cause) ? 'advice' : 'cause'],
-    statement: statementOnFirst(cause, language),
+    statement: statementOnFirst(cause, language) ?? severeUser(cause, language),
     where: whereText(cause, language),
     shortWhere: shortWhere(cause, language),
     step: stepsText(cause.steps, cause.findings[0]!, settingsText(cause, language), language),
@@ -284,6 +285,14 @@ export function causeView(cause: FoundCause, index: number, { titleOf, language 
     leading: leadingCommands(cause.steps).length,
     oneOf: oneOfText(cause.steps, cause.nodes.count, language),
   }
+}
+
+/** Of a critical or high cause that says nothing else, the pod with most of the memory. */
+function severeUser(cause: FoundCause, language: Language): string | null {
+  const { owner, bytes } = memoryUser(cause.steps)
+  return /^(?:critical|high)$/.test(cause.severity) && owner !== undefined && bytes !== undefined
+    ? `${language.words.causes.usesMemory(ownerText(owner, language), language.bytes(bytes))}.`
+    : null
 }
 
 /** A setting that could be better, where nothing was seen that it does. */
@@ -647,7 +656,10 @@ function filledByTexts(
   language: Language,
 ): string[] {
   const own = found && causeOnNode(found, row)
-  const user = own && row.condition === 'MemoryPressure' ? userText(own, language) : null
+  const isOfMemory = row.condition === 'MemoryPressure'
+  const user = isOfMemory
+    ? ((own && userText(own, language)) ?? (row.memory && userOf(row.memory, language)) ?? null)
+    : null
   const seen = row.condition === 'PIDPressure' ? own?.findings[0]?.seen : undefined
   const ofProcesses =
     seen === undefined ? null : language.line(seen.replace(/\.$/, ''), limits.seen)
@@ -655,13 +667,19 @@ function filledByTexts(
   return held === null ? row.fill : [held]
 }
 
+const userOf = (held: Pick<FoundCause, 'steps' | 'cause'>, language: Language) =>
+  userText(held, language) ?? causeText(held.cause, language)
+
 /** The pod with most of the memory, of a cause that is its setting. Null: the cause is another one. */
-function userText({ steps }: FoundCause, language: Language): string | null {
-  const { owner, bytes } = steps.find(({ action }) => action.id === 'set-memory')?.action ?? {}
+function userText({ steps }: Pick<FoundCause, 'steps'>, language: Language): string | null {
+  const { owner, bytes } = memoryUser(steps)
   return owner === undefined || bytes === undefined
     ? null
     : language.words.steps.holds(ownerText(owner, language), language.bytes(bytes), [])
 }
+
+const memoryUser = (steps: FoundCause['steps']): Partial<StepAction> =>
+  steps.find(({ action }) => action.id === 'set-memory')?.action ?? {}
 
 const smallerThanVolume: ReadonlySet<string> = new Set(['not-grown', 'own-partition'])
 

@@ -211,10 +211,12 @@ function outlookRow(
     ledger === undefined || (signal !== null && conditionOf(signal) !== 'DiskPressure')
       ? []
       : fillTexts(node, ledger, language, next?.signal)
-  const held = disk === null || isPast(band) ? undefined : ofDisks?.[disk.filesystem]
-  const cause = causeOf(node, next?.signal, held?.cause)
-  const holder = cause === null && held ? holderOf(held.cause, language) : null
   const isOfMemory = signal !== null && conditionOf(signal) === 'MemoryPressure'
+  const memory = isOfMemory ? ofDisks?.memory : undefined
+  const ofDisk = disk === null || isPast(band) ? undefined : ofDisks?.[disk.filesystem]
+  const cause = causeOf(node, next?.signal, ofDisk?.cause)
+  const held = memory ?? ofDisk
+  const holder = cause === null && held ? holderOf(held.cause, language) : null
   const shortBytes = disk || isOfMemory ? Math.max(0, -(next?.threshold?.margin ?? 0)) : 0
   const first = isUnwatched(node, signal)
     ? undefined
@@ -255,6 +257,8 @@ function outlookRow(
     ],
     condition: signal && conditionOf(signal),
     cause,
+    /** What uses memory that is short. Absent: there is enough, or it is unknown. */
+    memory,
     /** What ends it, if there is no cause. */
     steps: (cause === null && held?.steps) || [],
   }

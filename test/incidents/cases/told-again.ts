@@ -88,4 +88,73 @@ export const toldAgainIncidents: readonly Incident[] = [
     ],
     never: [imageGc, /delete pod -n ml/],
   },
+  {
+    name: 'claims-whose-volumes-are-not-mounted',
+    thread: 'https://github.com/longhorn/longhorn/issues/2537',
+    found:
+      'The folder of the kubelet is not where Longhorn mounts: each claim is a folder on the disk of the node, with its size. The data was copied before the folder was right and the pods started again.',
+    world: nodeOf(
+      {
+        ...{ mode: 'proxy', family: 'Ubuntu', oldVersion: 'v1.31.5+k3s1', volumes: [] },
+        ...{ runtimeVersion: '1.7.23-k3s2', providerId: 'k3s://node', ageDays: 120 },
+        ...{ memoryGib: 31, availableMemoryGib: 18, disk: { gib: 20, usedGib: 17.6 } },
+        imageDisk: { gib: 30, usedGib: 7.4, device: '/dev/vg/k3s', mount: '/srv/k8s/k3s' },
+        configuration: { evictionHard: { 'imagefs.available': '5%', 'nodefs.available': '5%' } },
+        workloads: [
+          ...users(3),
+          ...['influxdb', 'postgres'].map(name => ({
+            ...{ namespace: 'iot', owner: `StatefulSet ${name}`, claim: `data-${name}-0` },
+            claimGib: { size: 20, used: 17.6 },
+          })),
+        ],
+        held: { images: images(3, 0.2, 0.6) },
+      },
+      {
+        nodegroups: [],
+        objects: {
+          persistentvolumes: ['influxdb', 'postgres'].map(name => ({
+            metadata: { name: `pvc-${name}`, uid: name, creationTimestamp: '2026-09-01T00:00:00Z' },
+            spec: {
+              ...{ capacity: { storage: '10Gi' }, storageClassName: 'longhorn' },
+              csi: { driver: 'driver.longhorn.io', volumeHandle: `pvc-${name}` },
+              claimRef: { namespace: 'iot', name: `data-${name}-0` },
+            },
+            status: { phase: 'Bound' },
+          })),
+        },
+      },
+    ),
+    cause: unreadCauses,
+    owner: 'platform',
+    steps: ['read-more'],
+    words: [
+      /2\s+claims\s+report\s+the\s+size\s+and\s+the\s+free\s+space\s+of\s+the\s+node's\s+own\s+disk/,
+      /the\s+only\s+copy/,
+      /data-postgres-0\s+\(StatefulSet\s+iot\/postgres\)/,
+      /findmnt/,
+    ],
+    never: [imageGc, /expand/, /evictionHard\.memory/],
+  },
+  {
+    name: 'scratch-beside-the-claim-of-a-database',
+    thread: 'https://github.com/cloudnative-pg/cloudnative-pg/issues/317',
+    found:
+      'A base backup writes 30 GB into the scratch volume of a database whose data has a claim. The operator has no claim for it: the backup was ended, and the operator was upgraded.',
+    world: nodeOf({
+      ...{ disk: { gib: 50, usedGib: 45.4 }, diskPressure: true },
+      workloads: [
+        ...users(3),
+        {
+          ...{ namespace: 'db', owner: 'Cluster orders', container: 'postgres' },
+          ...{ claim: 'orders-1', claimGib: { size: 196, used: 121 }, emptyDirGib: 34.6 },
+        },
+      ],
+      held: { images: images(3, 0.5, 1.4) },
+    }),
+    cause: [held('pod-volumes')],
+    owner: 'db/Cluster orders',
+    steps: ['free', 'ask-owner'],
+    words: [/look\s+what\s+is\s+large/, /likely\s+scratch/, /sudo du -h/],
+    never: [imageGc, /a\s+claim\s+for\s+its\s+data/, /retention/, /another\s+object/, /makes\s+it/],
+  },
 ]

@@ -144,7 +144,7 @@ it.each(catalogues)('steps of %s with and without their values can be shown', (i
   const { steps } = translate(messages, id)
   const owner = 'Deployment shop/api'
   for (const text of [
-    steps.actions['ask-owner'](owner),
+    steps.actions['ask-owner'](owner, null, null, null),
     steps.actions['set-memory'](owner, null, '2.0 GiB', null),
     steps.drain('shop/a', null),
     steps.drain('shop/a', 'shop/b'),
@@ -154,6 +154,6 @@ it.each(catalogues)('steps of %s with and without their values can be shown', (i
     steps.effect('restarts', 0, 1),
   ])
     expect(text).not.toMatch(/[{}]|null|undefined/)
-  expect(steps.actions['ask-owner'](owner)).toContain(owner)
+  expect(steps.actions['ask-owner'](owner, null, null, null)).toContain(owner)
   expect(steps.drain('shop/a', 'shop/b')).toMatch(/shop\/a.*shop\/b/)
 })

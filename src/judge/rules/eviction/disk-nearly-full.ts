@@ -159,7 +159,7 @@ function fillingDisk(
     !isInodes && cause.kind === 'holder' && cause.freedBy === 'image-gc'
   if (isWatched && isOfImageGc(first)) return null
   const reason = diskReason(subject, signal)
-  if (!reason || (!isWatched && isOfImageGc(reason.cause))) return null
+  if (!reason || isOfImageGc(reason.cause)) return null
   const written = isInodes ? null : fillRate(name, left, subject)
   // Where nothing is left, any writer would fill the rest.
   const rate = written && written.bytes >= leastWritten * capacity ? written : null

@@ -1,12 +1,22 @@
+import { nearMemorySteps } from '#judge/help/memory-reason.ts'
 import { shortInodes } from '#judge/help/space-errors.ts'
 import {
+  hasManyInodes,
+  hasMuchMemory,
   imageGcBeside,
   isShortOfInodes,
   lostDefaults,
   unwatchedSeverity,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
-import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
+import {
+  hardThresholds,
+  isLinux,
+  kubeletSetting,
+  line,
+  nodeRule,
+  type Satisfied,
+} from '#judge/rule.ts'
 import type { Filesystems } from '#model/prediction.ts'
 
 export const lostDefaultThreshold = nodeRule({
@@ -51,9 +61,11 @@ export const lostDefaultThreshold = nodeRule({
       subject,
       lost.map(([signal]) => signal),
     )
+    const memory = 'memory.available' in added ? nearMemorySteps(subject) : []
     yield {
+      ...(memory.length > 0 && { steps: [{ id: 'set-fields' as const }, ...memory] }),
       ...(short && { seen: short.seen, steps: short.steps }),
-      ...(isFarFromFull(lost, filesystems) && { severity: 'medium' }),
+      ...(isFarFromFull(lost, subject) && { severity: 'medium' }),
       cause: kubeletSetting(`evictionHard.${mostUrgent(lost, filesystems)}`),
       consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${consequencesOf(lost, filesystems.layout)}.`,
       confidence:
@@ -82,11 +94,14 @@ export const lostDefaultThreshold = nodeRule({
 
 type Lost = readonly (readonly [string, string])[]
 
-/** Whether only disks with much space left lost a threshold. */
-const isFarFromFull = (lost: Lost, filesystems: Filesystems) =>
+/** Whether half is left of all that lost a threshold: bytes, inodes or memory. */
+const isFarFromFull = (lost: Lost, subject: Satisfied<'eviction'>) =>
   lost.every(([signal]) => {
+    const { filesystems } = subject
+    if (signal === 'memory.available') return hasMuchMemory(subject)
     const name =
       signal.startsWith('imagefs.') && filesystems.layout !== 'shared' ? 'imagefs' : 'nodefs'
+    if (signal.endsWith('.inodesFree')) return hasManyInodes(filesystems[name])
     return /^(?:image|node)fs\./.test(signal) && unwatchedSeverity(filesystems[name]) === 'medium'
   })
 

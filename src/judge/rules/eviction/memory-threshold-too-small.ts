@@ -11,6 +11,7 @@ import {
 import {
   bytes,
   bytesLine,
+  type Failing,
   isLinux,
   kubeletSetting,
   line,
@@ -19,10 +20,13 @@ import {
 } from '#judge/rule.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 
-const titles = { near: 'Memory is nearly used up, and eviction would begin too late' }
+const titles = {
+  near: 'Memory is nearly used up, and eviction would begin too late',
+  full: 'Memory is nearly used up',
+}
 /** Memory of a node counts as nearly used up with less available than this, or with less than `nearPercent` left above the threshold. */
 const fullNodeThreshold = '300Mi'
-const nearPercent = 1
+const nearPercent = 2
 
 export const memoryThresholdTooSmall = nodeRule({
   id: 'memory-threshold-too-small',
@@ -50,7 +54,11 @@ export const memoryThresholdTooSmall = nodeRule({
       : (hardDefaults(identity)['memory.available'] ?? '100Mi')
     const soundBytes = amountOf(sound, 0) ?? 0
     const largest = highestThreshold(thresholds)
-    if (!largest || (largest.resolved ?? 0) >= soundBytes) return
+    if (!largest) return
+    if ((largest.resolved ?? 0) >= soundBytes) {
+      if (isNear && subject.summary) yield fullFailing(largest, subject)
+      return
+    }
     if (thresholds.some(({ resolved }) => resolved === null))
       return yield { unknown: whyUnobserved(subject, 'the bytes of memory.available') }
     const resolved = largest.resolved ?? 0
@@ -70,6 +78,21 @@ export const memoryThresholdTooSmall = nodeRule({
     }
   },
 })
+
+/** Whatever the threshold: who has the memory has to act. */
+function fullFailing(largest: EvaluatedThreshold, subject: Satisfied<'eviction'>): Failing {
+  const { margin, resolved } = largest
+  return {
+    ...memoryReason(subject),
+    severity: 'high',
+    title: titles.full,
+    consequence: `${bytes(margin ?? 0)} are left before memory.available is met, and the kubelet evicts pods.`,
+    evidence: [
+      thresholdEvidence(largest, subject.configuration),
+      bytesLine('summary', 'memory.available now', (margin ?? 0) + (resolved ?? 0)),
+    ],
+  }
+}
 
 function isNearlyMet(
   { signal, margin, met, resolved }: EvaluatedThreshold,

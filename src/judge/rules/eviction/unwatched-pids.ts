@@ -1,5 +1,5 @@
 import { isOfDaemonSet, largestPod } from '#judge/help/deletion.ts'
-import { processesOf, processUse } from '#judge/help/processes.ts'
+import { processesOf, processUse, scarcePercent, scarceProcessIds } from '#judge/help/processes.ts'
 import { entryLine, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
 import {
   contextRule,
@@ -20,8 +20,6 @@ import {
 import type { StepAction } from '#model/finding.ts'
 import { placedWorkload } from '#model/input/record.ts'
 
-/** The rule fails below this percentage of free pids. No kubelet or AMI watches pids by default: few nodes need it. */
-const scarcePercent = 20
 const urgentPercent = 5
 /** The threshold that the fix sets. */
 const wantedPercent = 10
@@ -96,8 +94,10 @@ function* judgePids(
   const pids = eviction.signals['pid.available']
   if (!pids || pids.capacityBytes <= 0)
     return yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
-  const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
-  if (leftPercent >= scarcePercent) return
+  // No kubelet or AMI watches pids by default: few nodes need it.
+  const scarce = scarceProcessIds(eviction)
+  if (!scarce) return
+  const { leftPercent } = scarce
   const usedPids = pids.capacityBytes - pids.availableBytes
   const { ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
   // The new threshold is met already: the kubelet evicts pods when it restarts.
@@ -105,7 +105,7 @@ function* judgePids(
     id: 'set-fields',
     ...(leftPercent < wantedPercent && { isShort: true as const }),
   }
-  const left = `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)})${use === null ? '' : `, and ${use}`}.`
+  const left = `${scarce.left} (${percent(leftPercent)})${use === null ? '' : `, and ${use}`}.`
   yield {
     ...(leftPercent < urgentPercent && { severity: 'high' as const }),
     // A threshold would evict pods that do not have the processes.

@@ -54,7 +54,7 @@ const earlyGc = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 6
 
 const titles = {
   noSpace: 'The disk has no room for an image, and its pull fails',
-  sandbox: 'No pod starts: the sandbox image is gone, and containerd cannot pull it',
+  sandbox: 'No pod starts: the sandbox image is not on the node, and containerd cannot pull it',
   missing: 'A container waits for an image that is neither on its node nor in its registry',
   ownFile: 'A pull fails at a file of the node, not at its registry',
 }
@@ -343,7 +343,8 @@ function missingImagesText(
       : ` ${plural(images.length, 'image')} cannot be pulled: ${imageNamesText(images)}.`
   if (deleted === null) return list
   const [it, were] = images.length < 2 ? ['it', 'it was'] : ['them', 'they were']
-  return `${list} ${wasHere ? 'Likely image GC' : `If ${were} on the node before, image GC likely`} deleted ${it}: ${deleted}.`
+  // The list may be cut.
+  return ` ${wasHere ? 'Likely image GC' : `If ${were} on the node before, image GC likely`} deleted ${it}: ${deleted}.${list}`
 }
 
 /** After what the owner can do, those who imported it can do so again. */

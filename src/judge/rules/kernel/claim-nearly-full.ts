@@ -1,6 +1,6 @@
 import { isPlainPath } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
-import { claimName, scarceClaims } from '#judge/help/claims.ts'
+import { claimName, isOnNodeDisk, scarceClaims } from '#judge/help/claims.ts'
 import {
   line,
   nodeRule,
@@ -13,21 +13,18 @@ import {
 import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
-  type FilesystemStats,
   isVolumeWritable,
   type KubernetesPod,
   placedWorkload,
   statusesOf,
   waitsForRestart,
 } from '#model/input/record.ts'
-import { containerOwner, type Filesystems, podOwner } from '#model/prediction.ts'
+import { containerOwner, podOwner } from '#model/prediction.ts'
 
 /** Free shares of bytes or inodes. */
 const least = { nearly: 0.05, full: 0.01 }
 /** Times its capacity, a larger claim. */
 const growth = 1.5
-/** Two readings of one disk differ by less. */
-const alike = 0.01
 
 const titles = {
   full: 'A PersistentVolumeClaim is full: it is no disk of the node',
@@ -110,11 +107,3 @@ const restartsOf = (pod: KubernetesPod) =>
   statusesOf(pod)
     .filter(waitsForRestart)
     .reduce((sum, { restartCount = 0 }) => sum + restartCount, 0)
-
-/** A folder on the node's own disk, as of a local volume. */
-const isOnNodeDisk = (
-  disk: Filesystems['nodefs'],
-  { capacityBytes = 0, availableBytes = 0 }: FilesystemStats,
-) =>
-  disk?.capacityBytes === capacityBytes &&
-  Math.abs((disk.availableBytes ?? 0) - availableBytes) < alike * capacityBytes

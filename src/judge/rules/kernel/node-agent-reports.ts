@@ -8,9 +8,23 @@ import {
   isProblem,
   isReadOnly,
 } from '#facts/kubelet/event-reasons.ts'
-import { eventEvidence, recentEvents, unknownEvents } from '#judge/events/events.ts'
+import {
+  eventEvidence,
+  type PullFailure,
+  pullFailures,
+  recentEvents,
+  unknownEvents,
+} from '#judge/events/events.ts'
 import { notReadyReason } from '#judge/help/unreplayed.ts'
-import { contextRule, line, plural, seenFirst, shorten, worldCause } from '#judge/rule.ts'
+import {
+  contextRule,
+  type Failing,
+  line,
+  plural,
+  seenFirst,
+  shorten,
+  worldCause,
+} from '#judge/rule.ts'
 import { shortPodName } from '#judge/text.ts'
 
 /** The timestamp of a deletion has the grace period in it. */
@@ -76,6 +90,7 @@ export const nodeAgentReports = contextRule({
         severity: 'critical',
         title: titles.notReady,
         ...notReady,
+        ...(isOfNetwork(notReady) && ofSandbox(pullFailures(events, at))),
         consequence: `${notReady.seen} It gets no pods, and its pods are evicted by its taint if they do not tolerate it.`,
         evidence: [line('node', 'condition Ready is False', notReady.seen)],
       }
@@ -120,3 +135,17 @@ export const nodeAgentReports = contextRule({
     yield* unknownEvents(context)
   },
 })
+
+const isOfNetwork = ({ cause }: NonNullable<ReturnType<typeof notReadyReason>>) =>
+  cause.kind === 'world' && cause.subject === 'network'
+
+/** Pods of the network plugin do not start without a sandbox: its image is the cause, which pull-failing-now explains. Null: no sandbox image is missing. */
+function ofSandbox(failures: readonly PullFailure[]): Partial<Failing> | null {
+  const image = failures.find(one => one.isOfSandbox && !one.isPulledSince)?.image
+  if (image == null) return null
+  return {
+    severity: 'high',
+    cause: worldCause('image-missing', shorten(image, 200)),
+    steps: [{ id: 'read-pods' }],
+  }
+}

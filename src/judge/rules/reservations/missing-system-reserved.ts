@@ -4,13 +4,15 @@ import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { recordedEvictions } from '#judge/events/evictions.ts'
+import { swollenDaemonReason } from '#judge/help/memory-reason.ts'
 import {
   feasibleFix,
   reservedMemory,
+  swollenDaemons,
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
-import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { hasMuchMemory, whyUnobserved } from '#judge/help/thresholds.ts'
 import { bytes, isLinux, type NodeSubject, nodeRule, reservations } from '#judge/rule.ts'
 
 export const missingSystemReserved = nodeRule({
@@ -40,7 +42,7 @@ export const missingSystemReserved = nodeRule({
       const reported = amountOrNull(node.status?.allocatable?.memory)
       const allocatable = reported === null ? 'not reported' : bytes(reported)
       yield {
-        ...((hasRoom(subject) || isOfPod(subject, eksReservedMemoryMiB(pods) * mebibyte)) && {
+        ...((hasMuchMemory(subject) || isOfPod(subject, eksReservedMemoryMiB(pods) * mebibyte)) && {
           severity: 'medium' as const,
         }),
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
@@ -57,18 +59,17 @@ export const missingSystemReserved = nodeRule({
         ),
       }
     } else if (daemons.bytes > reserved.kube)
-      yield {
+      yield swollenDaemons(subject) ?? {
         confidence: 'likely',
         consequence: `The daemons use ${bytes(daemons.bytes)}, kubeReserved holds ${bytes(reserved.kube)}, and nothing is reserved for the system: ${bytes(daemons.bytes - reserved.kube)} come out of what pods were promised.`,
         evidence: evidence(),
         fix: memory.sizedFix(),
+        ...swollenDaemonReason(subject),
       }
     else if (!summary) yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
     else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },
 })
-
-const roomyShare = 0.5
 
 /** A container used more above its request than a reservation would have kept, until its pod was evicted. */
 const isOfPod = ({ pods, at }: NodeSubject, reservedBytes: number): boolean =>
@@ -82,11 +83,3 @@ const isOfPod = ({ pods, at }: NodeSubject, reservedBytes: number): boolean =>
       )
     )
   })
-
-function hasRoom({ conditions, eviction }: NodeSubject): boolean {
-  const { capacityBytes, availableBytes } = eviction?.signals['memory.available'] ?? {}
-  return (
-    conditions.MemoryPressure === 'False' &&
-    (availableBytes ?? 0) >= roomyShare * (capacityBytes ?? Number.POSITIVE_INFINITY)
-  )
-}

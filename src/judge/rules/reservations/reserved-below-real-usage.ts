@@ -1,6 +1,8 @@
+import { swollenDaemonReason } from '#judge/help/memory-reason.ts'
 import {
   reservedMemory,
   reservedOf,
+  swollenDaemons,
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
@@ -29,7 +31,7 @@ export const reservedBelowRealUsage = nodeRule({
     if (!memory) return yield unreadableReservation
     const { reserved, daemons } = memory
     if (daemons.bytes > reserved.total)
-      yield {
+      yield swollenDaemons(subject) ?? {
         confidence: 'likely',
         consequence: `${daemons.used.map(({ name }) => name).join(', ')} use ${bytes(daemons.bytes)}, ${bytes(reserved.total)} are reserved: when pods use all that the node offers them, ${bytes(daemons.bytes - reserved.total)} are missing, and pods are evicted that took no more than was offered.`,
         evidence: [
@@ -37,6 +39,7 @@ export const reservedBelowRealUsage = nodeRule({
           bytesLine('summary', 'used beyond the reservation', daemons.bytes - reserved.total),
         ],
         fix: memory.sizedFix(),
+        ...swollenDaemonReason(subject),
       }
     else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },

@@ -147,3 +147,18 @@ it('has a failing of its own for each of two disks', () => {
   const causes = [outcome.failing, ...(outcome.apart ?? [])].map(({ cause }) => cause)
   expect(causes).toEqual([holder('journal'), holder('leftover-snapshots')])
 })
+
+it.each([
+  ['image GC begins after eviction, and the unused images are enough', 95, 15, true, 'pass'],
+  ['they are not enough', 95, 3, true, 'fail'],
+  ['image GC begins in time', 80, 15, true, 'fail'],
+  ['no threshold watches the disk', 95, 15, false, 'pass'],
+] as const)(
+  'buys no disk for images that a setting frees: %s',
+  (_, high, unused, watched, state) => {
+    const held = { 'images-in-use': 60, 'images-unused': unused, journal: 27 - unused }
+    const imageGC = { enabled: true, highThresholdPercent: high, lowThresholdPercent: high - 5 }
+    const given = { ...example(13, held, watched), imageGC }
+    expect(outcomeFor(diskNearlyFull, given).state).toBe(state)
+  },
+)

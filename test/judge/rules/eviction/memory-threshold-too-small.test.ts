@@ -3,7 +3,7 @@ import { mebibyte } from '#base/units.ts'
 import { memoryThresholdTooSmall } from '#judge/rules/eviction/memory-threshold-too-small.ts'
 import { hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rule-outcome.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 itJudgesExamples(memoryThresholdTooSmall, {
   bad: { thresholds: [{ ...hard('memory.available', 1), value: '50Mi', resolved: 50 * mebibyte }] },
@@ -34,5 +34,34 @@ describe('memory-threshold-too-small', () => {
     ['one known, one not', [memory(50 * mebibyte), memory(null)], 'unknown'],
   ] as const)('%s: %s', (_, thresholds, expected) => {
     expect(state(memoryThresholdTooSmall, { thresholds: [...thresholds] })).toBe(expected)
+  })
+
+  it.each([
+    [
+      'a threshold that is too small',
+      100,
+      'Memory is nearly used up, and eviction would begin too late',
+    ],
+    ['a sound one', 512, 'Memory is nearly used up'],
+  ])('names the pod that has the memory, with %s', (_, mib, title) => {
+    const [resolved, capacityBytes] = [mib * mebibyte, 16 * 1024 * mebibyte]
+    const margin = 0.013 * capacityBytes
+    const pod = { namespace: 'x', name: 'hog' }
+    const failing = failingOf(memoryThresholdTooSmall, {
+      thresholds: [{ ...memory(resolved), margin }],
+      eviction: {
+        signals: {
+          'memory.available': { capacityBytes, availableBytes: margin + resolved, time: null },
+        },
+      } as never,
+      pods: [{ metadata: pod, spec: { containers: [] }, status: { phase: 'Running' } }] as never,
+      summary: {
+        pods: [{ podRef: pod, memory: { workingSetBytes: 12 * 1024 * mebibyte } }],
+      } as never,
+    })
+    expect(failing).toMatchObject({ title, severity: 'high' })
+    expect(failing.steps).toContainEqual(
+      expect.objectContaining({ id: 'set-memory', owner: expect.objectContaining({ pod: 'hog' }) }),
+    )
   })
 })

@@ -3,6 +3,7 @@ import type { Failing } from '#judge/rule.ts'
 import { nodeAgentReports } from '#judge/rules/kernel/node-agent-reports.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
+import { event as podEvent } from '#test/rules/events.ts'
 
 const event = (message: string) =>
   ({
@@ -114,6 +115,30 @@ it.each([
     expect(failing?.severity).toBe('critical')
     expect(failing?.seen).toContain(`KubeletNotReady: ${message}`)
   }
+})
+
+it('has the sandbox image as cause of a network that is not ready without it', () => {
+  const image = 'localhost/kubernetes/pause'
+  const conditions = [
+    {
+      ...{ type: 'Ready', status: 'False', reason: 'KubeletNotReady' },
+      message: 'container runtime network not ready: NetworkReady=false',
+      lastTransitionTime: '2026-11-20T20:00:00Z',
+    },
+  ]
+  const events = [
+    podEvent({
+      ...{ reason: 'FailedCreatePodSandBox', of: 'kube-system/aws-node-1', ago: 5 },
+      message: `Failed to create pod sandbox: rpc error: code = Unknown desc = failed to get sandbox image "${image}": failed to pull image "${image}": dial tcp 127.0.0.1:443: connect: connection refused`,
+    }),
+  ]
+  expect(outcomeFor(nodeAgentReports, { events, node: { status: { conditions } } })).toMatchObject({
+    failing: {
+      severity: 'high',
+      cause: { event: 'image-missing', subject: image },
+      steps: [{ id: 'read-pods' }],
+    },
+  })
 })
 
 it('has the words of the agent, each report once', () => {

@@ -51,6 +51,16 @@ describe('missing-system-reserved', () => {
     expect(state(missingSystemReserved, example)).toBe(expected)
   })
 
+  it('derives no reservation from a daemon that is not in order', () => {
+    const summary = daemons({ kubelet: 300 * mebibyte, runtime: 9 * 1024 * mebibyte })
+    const failing = failingOf(missingSystemReserved, { ...reserving('893Mi'), summary })
+    expect(failing).toMatchObject({
+      cause: { kind: 'world', event: 'memory-outside-pods', subject: 'containerd' },
+      steps: [{ id: 'restart-daemon', place: 'containerd' }, { id: 'reboot' }],
+    })
+    expect(failing.fix).toBeUndefined()
+  })
+
   it.each([
     ['48458972Ki', 'medium'],
     ['16Gi', undefined],
@@ -94,5 +104,15 @@ describe('missing-system-reserved', () => {
         summary: both(500 * mebibyte),
       }).fix?.config,
     ).toEqual({ systemReserved: { memory: '612Mi' } })
+  })
+
+  it('takes no memory of the daemons as a measure where process ids run short', () => {
+    const example = { ...reserving('400Mi'), summary: both(9 * 2 ** 30) }
+    const left = (availableBytes: number) => ({
+      ...calmEviction,
+      signals: { 'pid.available': { availableBytes, capacityBytes: 65_536, time: null } },
+    })
+    expect(state(missingSystemReserved, { ...example, eviction: left(60_000) })).toBe('fail')
+    expect(state(missingSystemReserved, { ...example, eviction: left(346) })).toBe('unknown')
   })
 })

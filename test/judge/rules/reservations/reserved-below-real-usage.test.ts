@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mebibyte } from '#base/units.ts'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
 import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
+import { calmEviction } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
 import { state } from '#test/rule-outcome.ts'
 import { both, reserving } from '#test/rules/reservations.ts'
@@ -43,5 +44,15 @@ describe('reserved-below-real-usage', () => {
     const node = { ...reserving('256Mi'), summary: both(2 ** 30) }
     expect(state(reservedBelowRealUsage, node)).toBe('notApplicable')
     expect(state(missingSystemReserved, node)).toBe('fail')
+  })
+
+  it('takes no memory of the daemons as a measure where process ids run short', () => {
+    const example = { ...reserving('400Mi', '1Mi'), summary: both(9 * 2 ** 30) }
+    const left = (availableBytes: number) => ({
+      ...calmEviction,
+      signals: { 'pid.available': { availableBytes, capacityBytes: 65_536, time: null } },
+    })
+    expect(state(reservedBelowRealUsage, { ...example, eviction: left(60_000) })).toBe('fail')
+    expect(state(reservedBelowRealUsage, { ...example, eviction: left(346) })).toBe('unknown')
   })
 })

@@ -704,11 +704,11 @@ const windowsSizes =
 const windowsProcesses =
   'Get-Process | sort WS | select -Last 20 Name, Id, WS, @{n="Threads";e={$_.Threads.Count}}'
 
-/** The unit of the process, and then its restart: the number may be that of another process by then, and systemd restarts no unit of a container. */
+/** The unit of the process, and then its restart: the number may be that of another process by then, and the unit of a container is no service. */
 function restartProcess({ action: { owner }, node }: OnNode): Command[] {
   if (owner?.kind !== 'process') return [sessionCommand(node, 'reads', openFiles)]
   const { pid, command } = owner
-  const unit = `$(ps -o unit= -p ${pid})`
+  const unit = `$(ps -o unit= -p ${pid} | grep '\\.service$')`
   return [
     sessionCommand(
       node,

@@ -1,5 +1,6 @@
 import { hourMs } from '#base/units.ts'
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
+import { causeKey } from '#judge/causes.ts'
 import { hoursToFill } from '#judge/compare/history/fill.ts'
 import { withDeletion } from '#judge/help/deletion.ts'
 import { diskReason, movedToVolumes, seenBeforeLimit } from '#judge/help/disk-reason.ts'
@@ -83,6 +84,7 @@ export const diskNearlyFull = contextRule({
   },
 
   *judge({ disks, isTainted }, context) {
+    const known = new Set<string>()
     for (const disk of disks) {
       const failing = disk.isNear
         ? nearlyFullFailing(disk)
@@ -93,7 +95,13 @@ export const diskNearlyFull = contextRule({
       const waiting = isTainted ? waitingText(context) : []
       const unknown = isUnread && seen === undefined ? 'unknown, and ' : ''
       const said = [...(seen === undefined ? [] : [seen]), ...waiting.map(one => unknown + one)]
-      yield { ...failing, ...(said.length > 0 && { seen: said.join(' ') }) }
+      const key = causeKey(disk.reason.cause)
+      yield {
+        ...failing,
+        ...(said.length > 0 && { seen: said.join(' ') }),
+        ...(known.size > 0 && !known.has(key) && { isApart: true }),
+      }
+      known.add(key)
     }
   },
 })

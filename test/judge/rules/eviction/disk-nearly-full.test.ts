@@ -3,9 +3,9 @@ import { gibibyte } from '#base/units.ts'
 import { diskNearlyFull } from '#judge/rules/eviction/disk-nearly-full.ts'
 import type { NodeGrowth } from '#model/history.ts'
 import type { DiskHolder } from '#model/prediction.ts'
-import { hard, soft } from '#test/example.ts'
+import { exampleSubject, hard, soft } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { failingOf, outcomeFor } from '#test/rule-outcome.ts'
+import { failingOf, outcomeFor, outcomeOn } from '#test/rule-outcome.ts'
 
 /** One disk of 100 GiB, watched at 10 GiB or by nothing. */
 function example(availableGib: number, held: Partial<Record<DiskHolder, number>>, watched = true) {
@@ -122,6 +122,30 @@ it.each([
     steps: [{ id: 'set-fields' }],
     fix: { config: { [map]: { 'nodefs.available': to } } },
   })
+})
+
+it('has a failing of its own for each of two disks', () => {
+  const subject = exampleSubject(example(14, { journal: 60 }))
+  const images = exampleSubject({ held: { 'leftover-snapshots': 60 } }).ledger!.filesystems[0]!
+  const { filesystems } = subject.ledger!
+  const outcome = outcomeOn(diskNearlyFull, [
+    {
+      ...subject,
+      filesystems: { ...subject.filesystems!, layout: 'imagefs' },
+      ledger: {
+        ...subject.ledger!,
+        isShared: false,
+        filesystems: [...filesystems, { ...images, filesystem: 'imagefs' }],
+      },
+      eviction: {
+        ...subject.eviction!,
+        thresholds: [hard('nodefs.available', 10, 14), hard('imagefs.available', 12, 14)],
+      },
+    },
+  ])
+  if (outcome.state !== 'fail') throw new Error(outcome.state)
+  const causes = [outcome.failing, ...(outcome.apart ?? [])].map(({ cause }) => cause)
+  expect(causes).toEqual([holder('journal'), holder('leftover-snapshots')])
 })
 
 it.each([

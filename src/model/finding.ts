@@ -641,6 +641,7 @@ export type StepVariant =
   | 'last'
   | 'logrotate'
   | 'auditd'
+  | 'kubelet'
   | 'writer'
   | 'slots'
   | 'elsewhere'

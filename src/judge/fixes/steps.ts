@@ -787,8 +787,10 @@ const readsAgain: Lines = on => [readAgain(on)]
 const asking = all('ask-owner', showsPods)
 const askingForPart = part('ask-owner', showsPods)
 
+const podLogs = `${logFolder}/pods`
+
 /** Its end shows what writes it, and may be the only evidence. In place of a log that a pod writes, it may have put a link to any file. */
-function emptiesLog({ action: { place = '/var/log/pods', variant, owner }, node }: OnNode) {
+function emptiesLog({ action: { place = podLogs, variant, owner }, node }: OnNode) {
   if (variant === 'writer' && place.startsWith(`${logFolder}/`) && !/[*?[\]\\]/.test(place))
     return [sessionCommand(node, 'changes', emptyLog(place))]
   const end = owner || variant ? '' : `; sudo tail -n 20 ${shellWord(place)} | ${visible}`
@@ -844,6 +846,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   }),
   'check-rotation': readMoreStep(
     readOnNode(({ place = '', variant }) => {
+      // Upstream: pkg/kubelet/logs/container_log_manager.go rotateLogs, rotateLatestLog
+      if (variant === 'kubelet')
+        return `sudo journalctl --no-pager -S -2h | grep -i -e 'rotate log' -e 'reopen container log' | tail | ${visible}; sudo ls -l -R ${shellWord(place || podLogs)} | tail -n 50 | ${visible}`
       if (variant === 'auditd')
         return 'sudo grep -e max_log_file -e num_logs /etc/audit/auditd.conf'
       return variant === 'writer'

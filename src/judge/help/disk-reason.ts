@@ -6,7 +6,7 @@ import { holders } from '#facts/holders.ts'
 import { agoMs, shownTime } from '#judge/events/events.ts'
 import { leastTry } from '#judge/events/evictions.ts'
 import { stepsWithoutCommands } from '#judge/fixes/steps.ts'
-import { logRotationOf } from '#judge/logs/logs.ts'
+import { logRotationOf, unrotatedLogs } from '#judge/logs/logs.ts'
 import {
   bytes,
   deviceCause,
@@ -243,7 +243,7 @@ function idleStore({ host }: DiskSubject): OtherDisk | null {
 }
 
 function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
-  const { ledger, identity, imageGC, node, configuration } = subject
+  const { ledger, identity, imageGC, configuration } = subject
   const causes = lateGcFirst(heldBySignal(ledger, signal), subject)
   const [first, second] = causes
   if (!first) return null
@@ -265,7 +265,7 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
   const reason = reasonOfFirst(cause, subject)
   const other =
     (cause.holder === 'container-logs'
-      ? (logsOfDocker(reason, node) ?? smallerLogs(configuration, reason, ledger))
+      ? logsReason(reason, subject)
       : largerReserveReason(configuration, cause, ledger)) ??
     endlessPodReason(cause, subject) ??
     largerForPods(reason, subject) ??
@@ -471,6 +471,36 @@ const logsOfDocker = ({ steps }: Reason, node: DiskSubject['node']) =>
         seen: 'the kubelet rotates no logs of Docker, whatever containerLogMaxSize is: log-opts max-size in /etc/docker/daemon.json does, for new containers.',
       }
     : null
+
+const logsReason = (reason: Reason, subject: DiskSubject): Other | null =>
+  logsOfDocker(reason, subject.node) ??
+  smallerLogs(subject.configuration, reason, subject.ledger) ??
+  unrotatedReason(reason, subject)
+
+/** Logs far larger than rotation permits: it does not act. Null: rotation holds most of them. */
+export function unrotatedReason(
+  { cause, steps }: Reason,
+  { configuration, runningLogs, node }: DiskSubject,
+): Reason | null {
+  const rotation = configuration ? logRotationOf(configuration) : null
+  if (cause.kind !== 'holder' || !rotation || isDocker(node)) return null
+  const { perContainerBytes } = rotation
+  const large = unrotatedLogs(runningLogs?.() ?? [], perContainerBytes)
+  const [first] = large
+  const sum = large.reduce((total, { usedBytes }) => total + usedBytes, 0)
+  if (!first || 2 * sum < cause.amount.low) return null
+  const size = bytes(first.usedBytes)
+  const logs = large.length === 1 ? `one has ${size}` : `${large.length} have up to ${size}`
+  const check: StepAction = {
+    ...{ id: 'check-rotation', variant: 'kubelet' },
+    ...(cause.place !== null && { place: cause.place }),
+  }
+  return {
+    cause,
+    steps: [...steps.filter(({ id }) => id !== 'ask-owner'), check],
+    seen: `Rotation by the kubelet permits ${bytes(perContainerBytes)} of a log, and ${logs}: it does not act.`,
+  }
+}
 
 /** The kubelet's default rotation, if the configured one permits the log that holds the disk. Null: any other case. */
 function smallerLogs(

@@ -23,6 +23,16 @@ export const remainingLogBytes = (logs: readonly ContainerLog[], perContainerByt
 const maxBytesOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number) =>
   (wasRestarted ? 2 : 1) * perContainerBytes
 
+/** A log so many times larger than rotation permits is rotated by nothing. */
+const unrotatedTimes = 5
+
+/** Logs on which rotation does not act, the largest first. */
+export const unrotatedLogs = (logs: readonly ContainerLog[], perContainerBytes: number) =>
+  logs
+    .flatMap(log => (log.usedBytes === null ? [] : [{ ...log, usedBytes: log.usedBytes }]))
+    .filter(log => log.usedBytes >= unrotatedTimes * maxBytesOf(log, perContainerBytes))
+    .toSorted((a, b) => b.usedBytes - a.usedBytes)
+
 export type LogRate = ReturnType<typeof logRates>[number]
 
 /** Below these, no rate is known: a start writes much, and disk blocks count whole. */

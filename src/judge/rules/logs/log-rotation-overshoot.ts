@@ -1,5 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
+import { unrotatedReason } from '#judge/help/disk-reason.ts'
 import { holderCause } from '#judge/help/holder-cause.ts'
 import { reasonOf } from '#judge/help/holder-steps.ts'
 import { whyUnobserved } from '#judge/help/thresholds.ts'
@@ -11,6 +12,7 @@ import {
   maxLogBytes,
   remainingLogBytes,
   roomForLogs,
+  unrotatedLogs,
 } from '#judge/logs/logs.ts'
 import type { ContainerLog } from '#judge/logs/running-logs.ts'
 import {
@@ -29,8 +31,8 @@ import {
 
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
-/** A log so many times larger than rotation permits is rotated by nothing. From this share of the disk on it is urgent. */
-const unrotated = { times: 5, highShare: 0.5 }
+/** Shares of the disk from which on logs that nothing rotates are reported, call for somebody, and are urgent. */
+const unrotated = { leastShare: 0.02, mediumShare: 0.1, highShare: 0.5 }
 
 const titles = { unrotated: 'A container log is far larger than rotation permits' }
 
@@ -62,11 +64,11 @@ export const logRotationOvershoot = nodeRule({
     const capacity = filesystems.nodefs?.capacityBytes ?? null
     if (room === null || capacity === null)
       return yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
+    const logs = subject.runningLogs()
+    const large = unrotatedFailing(subject, logs, rotation, capacity)
+    if (large) return yield large
     // Without room the kubelet evicts already, which eviction-due reports.
     if (room === 0) return
-    const logs = subject.runningLogs()
-    const large = unrotatedLog(subject, logs, rotation, capacity)
-    if (large) return yield large
     const evidence = () => rotationLines(subject, rotation, logs, room)
     const monitorMs = logMonitorMs(subject)
     const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
@@ -98,26 +100,26 @@ export const logRotationOvershoot = nodeRule({
   },
 })
 
-/** The largest log, if it holds much of the disk and rotation would long have cut it. */
-function unrotatedLog(
+/** Logs that hold a part of the disk, and that rotation would long have cut. Null: there are none. */
+function unrotatedFailing(
   subject: Satisfied<'configuration'>,
   logs: readonly ContainerLog[],
   { maxSize, files, perContainerBytes }: LogRotation,
   capacityBytes: number,
 ): Failing | null {
   const { ledger } = subject
-  const [log] = logs.toSorted((a, b) => (b.usedBytes ?? 0) - (a.usedBytes ?? 0))
-  const size = log?.usedBytes ?? 0
+  const large = unrotatedLogs(logs, perContainerBytes)
+  const [log] = large
   const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === 'nodefs')
   const held = disk?.lines.find(({ holder }) => holder === 'container-logs')
-  if (!log || !ledger || !disk || !held || size < leastShare * capacityBytes) return null
-  if (size < unrotated.times * maxLogBytes([log], perContainerBytes)) return null
-  const seen = `One log has ${bytes(size)}, and rotation permits ${bytes(perContainerBytes)}: nothing rotates it, or it is written faster.`
+  const share = large.reduce((sum, one) => sum + one.usedBytes, 0) / capacityBytes
+  if (!log || !ledger || !disk || !held || share < unrotated.leastShare) return null
+  const { usedBytes: size } = log
+  const reason = reasonOf(holderCause(held, disk, ledger), subject)
   return {
-    ...reasonOf(holderCause(held, disk, ledger), subject),
-    seen,
+    ...(unrotatedReason(reason, subject) ?? reason),
     title: titles.unrotated,
-    severity: size >= unrotated.highShare * capacityBytes ? 'high' : 'medium',
+    severity: severityOf(share),
     consequence: `The log of ${shorten(log.name, nameLength)} has ${bytes(size)}, where rotation permits ${bytes(perContainerBytes)}. Other values of containerLogMaxSize change nothing then, and the log grows until pods are evicted.`,
     evidence: [
       line('configz', 'containerLogMaxSize', maxSize),
@@ -126,6 +128,11 @@ function unrotatedLog(
       bytesLine('summary', 'capacity of nodefs', capacityBytes),
     ],
   }
+}
+
+function severityOf(share: number): 'low' | 'medium' | 'high' {
+  if (share < unrotated.mediumShare) return 'low'
+  return share < unrotated.highShare ? 'medium' : 'high'
 }
 
 function rotationLines(

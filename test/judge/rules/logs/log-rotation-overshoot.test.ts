@@ -87,7 +87,8 @@ describe('log-rotation-overshoot', () => {
     ['a quarter of the disk', written(25), 'medium'],
     ['half of it', written(50), 'high'],
     ['a tenth', written(10), 'medium'],
-    ['less than a tenth', written(9.9), null],
+    ['less than a tenth', written(9.9), 'low'],
+    ['less than a fiftieth', written(1.9), null],
     ['not far above what rotation permits', written(25, '1025Mi'), null],
   ] as const)('a log that nothing rotates is the cause: %s', (_, node, severity) => {
     if (severity === null) return expect(state(logRotationOvershoot, node)).toBe('pass')
@@ -96,6 +97,20 @@ describe('log-rotation-overshoot', () => {
       severity,
       cause: { kind: 'holder', holder: 'container-logs' },
     })
+  })
+
+  it('says that rotation does not act, and looks why, also where the node evicts', () => {
+    const full = { capacityBytes: 100 * gibibyte, availableBytes: 0, usedPercent: 100 }
+    const nodefs = { ...full, inodes: null, inodesFree: null }
+    const { seen, steps } = failingOf(logRotationOvershoot, {
+      ...written(50),
+      filesystems: { nodefs },
+    })
+    expect(seen).toContain('permits 50.0 MiB of a log, and one has 50.0 GiB: it does not act')
+    expect(steps).toContainEqual(
+      expect.objectContaining({ id: 'check-rotation', variant: 'kubelet' }),
+    )
+    expect(steps?.map(({ id }) => id)).not.toContain('ask-owner')
   })
 
   it('says nothing of logs that are less than a tenth of the disk', () => {

@@ -25,14 +25,14 @@ export function fillRate(
     .filter(part => part.filesystem === filesystem)
     .flatMap(part => {
       const { owner, holder, lowBytes } = part
-      if (!ofLocalStorage.has(holder) || lowBytes <= 0) return []
+      if (!(ofLocalStorage.has(holder) || holder === 'image-volumes') || lowBytes <= 0) return []
       if (!owner || (owner.kind !== 'container' && owner.kind !== 'pod')) return []
       const pod = podOf(pods, owner)
       const { status } = pod ?? {}
       if (pod && isFilledAtStart(pod, owner)) return []
       // Logs and volumes outlive containers.
       const own =
-        holder === 'writable-layers' && owner.kind === 'container'
+        (holder === 'writable-layers' || holder === 'image-volumes') && owner.kind === 'container'
           ? status?.containerStatuses?.find(({ name }) => name === owner.container)
           : undefined
       const ageMs = agoMs(own?.state?.running?.startedAt ?? status?.startTime ?? '', at) ?? 0

@@ -56,7 +56,7 @@ export function processUse(subject: NodeSubject, usedPids: number) {
 
 /** cAdvisor counts the lines of cgroup.procs: neither threads nor zombies. Upstream: container/libcontainer/handler.go processStatsFromProcs, cgroup-v2.rst */
 const outsideUse = (ofPods: number, usedPids: number) =>
-  `processes of pods have ${ofPods}: the other ${usedPids - ofPods} are threads or zombies of pods, or programs of the host`
+  `processes of pods have ${ofPods}; the other ${usedPids - ofPods} are threads or zombies of pods, or programs of the host`
 
 /** Null: no owner has a large part. */
 const useOf = (largest: { name: string; amount: number } | null) =>

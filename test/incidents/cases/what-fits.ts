@@ -48,7 +48,7 @@ export const fittingIncidents: readonly Incident[] = [
     owner: 'kafka/StrimziPodSet my-cluster-kafka',
     steps: ['ask-owner'],
     words: [
-      /in\s+the\s+StrimziPodSet\s+or\s+in\s+what\s+makes\s+it/,
+      /write\s+it\s+in\s+the\s+StrimziPodSet,\s+or\s+in\s+what\s+makes\s+that/,
       /a\s+claim\s+for\s+its\s+data\s+\(16\.9\s+GiB/,
       /retention/,
       /an\s+eviction\s+deletes\s+the\s+data/,

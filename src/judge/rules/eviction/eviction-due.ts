@@ -281,7 +281,7 @@ function processReason(subject: Satisfied<'eviction'>) {
   return {
     cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
     steps,
-    ...(use !== null && { seen: `${use} of ${usedPids} process ids.` }),
+    ...(use !== null && { seen: `${usedPids} process ids are in use: ${use}.` }),
   }
 }
 

@@ -32,7 +32,7 @@ import {
 /** Logs that rotation holds below this share of the disk do not fill the disk. */
 const leastShare = 0.1
 /** Shares of the disk from which on logs that nothing rotates are reported, call for somebody, and are urgent. */
-const unrotated = { leastShare: 0.02, mediumShare: 0.1, highShare: 0.5 }
+const unrotated = { leastShare: 0.05, mediumShare: 0.1, highShare: 0.5 }
 
 const titles = { unrotated: 'A container log is far larger than rotation permits' }
 

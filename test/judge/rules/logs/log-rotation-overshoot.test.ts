@@ -87,8 +87,8 @@ describe('log-rotation-overshoot', () => {
     ['a quarter of the disk', written(25), 'medium'],
     ['half of it', written(50), 'high'],
     ['a tenth', written(10), 'medium'],
-    ['less than a tenth', written(9.9), 'low'],
-    ['less than a fiftieth', written(1.9), null],
+    ['a twentieth', written(5), 'low'],
+    ['less than a twentieth', written(4.9), null],
     ['not far above what rotation permits', written(25, '1025Mi'), null],
   ] as const)('a log that nothing rotates is the cause: %s', (_, node, severity) => {
     if (severity === null) return expect(state(logRotationOvershoot, node)).toBe('pass')

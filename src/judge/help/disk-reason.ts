@@ -178,8 +178,8 @@ function withCrashLoop(reason: Reason, { pods, at = '' }: DiskSubject): Reason {
   const last = end === undefined ? '' : `, last exit ${shorten(end, 60)} (exit code ${exitCode})`
   const seen = `Container ${shorten(name, nameLength)} crash-loops: ${plural(restartCount, 'restart')}${last}.`
   const { place: written, holder: kind } = reason.cause
-  // No core file lies among logs.
-  const place = kind === 'container-logs' ? null : written
+  // No core file lies among logs, and the kernel's kill for memory dumps none.
+  const place = kind === 'container-logs' || end === 'OOMKilled' ? null : written
   const step = {
     id: 'end-crash-loop' as const,
     owner: containerOwner(pod, name),

@@ -652,8 +652,14 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
   const subject = exampleSubject({ held: { 'host-path': 60 } })
   const ledger = { ...subject.ledger!, parts: [held] }
   const { namespace, pod: name } = owner as { namespace: string; pod: string }
-  const stepsIn = (reason: string, container = 'app', restartCount = 480, exitCode = 134) => {
-    const terminated = { reason: 'Error', exitCode }
+  const stepsIn = (
+    reason: string,
+    container = 'app',
+    restartCount = 480,
+    exitCode = 134,
+    end = 'Error',
+  ) => {
+    const terminated = { reason: end, exitCode }
     const state = reason === 'running' ? { running: {} } : { waiting: { reason } }
     const status = { name: container, restartCount, state }
     const startTime = '2026-11-20T14:00:00Z'
@@ -672,6 +678,9 @@ it('ends the crash loop of a pod before what it wrote is deleted', () => {
     seen: 'Container app crash-loops: 480 restarts, last exit Error (exit code 134).',
   })
   // It runs for a while after each start.
+  // The kernel's kill for memory dumps no core.
+  const killed = stepsIn('CrashLoopBackOff', 'app', 480, 137, 'OOMKilled').first
+  expect([killed?.id, killed?.place]).toEqual(['end-crash-loop', undefined])
   expect(stepsIn('running', 'app', 16).first?.id).toBe('end-crash-loop')
   expect(stepsIn('running', 'app', 15).first?.id).not.toBe('end-crash-loop')
   // It ends by itself when its work is done.

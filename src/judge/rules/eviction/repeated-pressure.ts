@@ -43,6 +43,7 @@ import {
   span,
   worldCause,
 } from '#judge/rule.ts'
+import type { StepAction } from '#model/finding.ts'
 import type { Happening } from '#model/history.ts'
 import type { Policy } from '#model/policy.ts'
 
@@ -221,16 +222,12 @@ function* pressuresOf(
       isScarce(evictionCause(message).resource)
     const attempts = recentEvents(events, at, ['EvictionThresholdMet']).filter(isOfResource)
     const evicted = allEvicted.filter(isOfResource)
-    const isOfDisk = condition === 'DiskPressure'
+    const short = [...evicted, ...attempts].map(({ message }) => evictionCause(message).resource)
+    const isOfInodes = short.length > 0 && short.every(resource => resource === 'inodes')
+    const isOfDisk = condition === 'DiskPressure' && !isOfInodes
     const { user = null, ...reason } = isOfDisk
       ? {}
-      : {
-          // What has them shows in no folder.
-          steps: [
-            { id: condition === 'MemoryPressure' ? 'list-memory' : 'list-processes' } as const,
-          ],
-          ...evictionReason(evicted, fact),
-        }
+      : { steps: [lookOf(condition)], ...evictionReason(evicted, fact) }
     const tries = Math.max(timesIn(attempts), reclaims.length)
     // The condition lasts for the transition period, and each attempt is one pass.
     const lastedMs = Math.max(times * fact.transitionMs, tries * evictionMonitoringPeriodMs)
@@ -257,6 +254,12 @@ function* pressuresOf(
       ),
     }
   }
+}
+
+/** What has memory or process ids shows in no folder. */
+const lookOf = (condition: (typeof pressures)[keyof typeof pressures]['condition']): StepAction => {
+  if (condition === 'DiskPressure') return { id: 'look-on-node', unit: 'inodes' }
+  return { id: condition === 'MemoryPressure' ? 'list-memory' : 'list-processes' }
 }
 
 /** `, 4 of them of Deployment shop/api`: whose pods are evicted again and again. Empty: each was of another owner. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Failing } from '#judge/rule.ts'
 import { repeatedPressure } from '#judge/rules/eviction/repeated-pressure.ts'
 import { exampleTime, hard } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
@@ -40,6 +41,20 @@ describe('repeated-pressure', () => {
     )
     expect(text).toContain('61 attempts to reclaim; 1 eviction within a day')
     expect(text).toContain('nodefs.available 10Gi')
+  })
+
+  it.each([
+    ['inodes', { id: 'look-on-node', unit: 'inodes' }],
+    ['ephemeral-storage', { id: 'look-on-node' }],
+  ])('looks for what is short: %s', (resource, step) => {
+    const events = [
+      event('NodeHasDiskPressure', 13),
+      event('EvictionThresholdMet', 61, `Attempting to reclaim ${resource}`),
+    ]
+    const { failing } = outcomeFor(repeatedPressure, { events, held: { unread: 90 } }) as {
+      failing: Failing
+    }
+    expect(failing.steps?.[0]).toEqual(step)
   })
 
   it('sums evictions by owner: whose pods are evicted again and again', () => {

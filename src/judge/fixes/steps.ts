@@ -242,7 +242,7 @@ function plan({ finding: { subject }, node, place }: OnNode, ...more: string[]):
     isNodeGroup(subject) && more.length === 0
       ? ['--nodegroup', subject.name]
       : ['--node', node.name]
-  // Plans of several causes, and of what is done once, lie side by side.
+  // Each plan has a file of its own: no plan refuses to overwrite another.
   const what = more.map(option => option.slice(1)).join('')
   const file = `plan-${place.name}-${which[1]}${what}.json`.replaceAll(/[^\w.-]/g, '-')
   const [, command] = highwater('plan', place, '--mode', 'both', ...which, ...more, '--out', file)

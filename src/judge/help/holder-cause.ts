@@ -401,7 +401,7 @@ export const mostOf = ({ lines }: FilesystemLedger, isOf: (line: LedgerLine) => 
 
 export const isOfImages = ({ holder }: LedgerLine) => imageHolders.has(holder)
 
-/** Images and pods that together have less than this share of what is used make no room by their deletion. */
+/** If images and pods have less than this share of the used bytes, their deletion makes little room. */
 const little = 0.1
 
 /** Of a disk that no measurement explains, beside what pods have in layers, logs and emptyDirs. */

@@ -521,7 +521,7 @@ export function leadingCommands(steps: readonly Step[]): StepCommand[] {
   return commands.slice(0, Math.min(end, limits.sequence) || 1)
 }
 
-/** `1 of 3 commands`; `command for 1 of 6 nodes`, of what each node needs. Null: the leading commands are all of the first step. */
+/** `1 of 3 commands`; `command for 1 of 6 nodes`, if each node needs one. Null: the shown commands are all of the first step. */
 export function oneOfText(
   steps: readonly Step[],
   nodeCount: number,

@@ -63,6 +63,14 @@ export const isLocalVolumeRoot = (path: string): boolean =>
 export const isOfRuntime = (path: string): boolean =>
   /^\/var\/lib\/(?:containerd|kubelet)(?:-[\w-]+)?(?:\/|$)/.test(path)
 
+/** Where a package manager keeps all programs of the node: its own commands alone delete there. Sources: nixos.org Nix store; guix.gnu.org The Store; ostree(1) */
+export const isPackageStore = (path: string): boolean =>
+  /^\/(?:nix|gnu|(?:sysroot\/)?ostree)(?:\/|$)/.test(path)
+
+/** Folders with the programs of the operating system: nothing in them is deleted by hand. Source: hier(7) */
+export const isOfSystem = (path: string): boolean =>
+  isPackageStore(path) || /^\/(?:usr|boot|bin|sbin|lib(?:32|64|x32)?)(?:\/|$)/.test(path)
+
 /** The claim that local-path-provisioner writes into the name of its folder. Null: the folder has another name. Source: rancher/local-path-provisioner provisioner.go folderName */
 export function claimOfFolder(path: string): string | null {
   const [, namespace, name] =

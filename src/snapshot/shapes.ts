@@ -378,6 +378,13 @@ export const garbageShapes: {
       hostPath: { path: 'text' },
       nfs: {},
       local: { path: 'text' },
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: list({
+            matchExpressions: list({ key: 'text', operator: 'text', values: list('text') }),
+          }),
+        },
+      },
     },
     status: { phase: 'text', lastPhaseTransitionTime: 'text' },
   },

@@ -59,7 +59,7 @@ export function heldBySignal(ledger: NodeLedger | null, signal: Signal): HolderC
       const isUsual = holders[line.holder].isUsual === true
       return expectedAmount(line, unit) >= size * (isUsual ? least.usual : least.share)
     })
-    .toSorted((a, b) => lineWeight(b, unit) - lineWeight(a, unit))
+    .toSorted((a, b) => lineWeight(b, ledger, unit) - lineWeight(a, ledger, unit))
   const first = mainLine(lines, disk, ledger, unit, size)
   return [...(first ? [first] : []), ...lines.filter(line => line !== first)]
     .slice(0, ranked)
@@ -177,10 +177,14 @@ export const isTinyDisk = ({ capacityBytes }: FilesystemLedger): boolean =>
 export const isBelowSystem = ({ capacityBytes }: FilesystemLedger): boolean =>
   capacityBytes < usualSystem.bytes
 
-const lineWeight = (line: LedgerLine, unit: Unit) =>
-  line.holder === 'unread'
-    ? expectedAmount(line, unit) - usualSystem[unit]
-    : expectedAmount(line, unit) * weights[holders[line.holder].freedBy]
+function lineWeight(line: LedgerLine, { parts }: Pick<NodeLedger, 'parts'>, unit: Unit) {
+  const amount = expectedAmount(line, unit)
+  if (line.holder === 'unread') return amount - usualSystem[unit]
+  // Such folders have nothing in common: the largest one counts.
+  const folders = line.holder === 'unknown-folder' && unit === 'bytes' ? parts : []
+  const sizes = folders.flatMap(part => (part.holder === line.holder ? part.lowBytes : []))
+  return (sizes.length > 0 ? Math.max(...sizes) : amount) * weights[holders[line.holder].freedBy]
+}
 
 type Disks = Pick<NodeLedger, 'filesystems'>
 

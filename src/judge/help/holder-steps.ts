@@ -3,13 +3,25 @@
 import { isPlainPath } from '#base/text.ts'
 import { canMeasureDisks, type InspectIdentity } from '#facts/aws/inspect-targets.ts'
 import { holders } from '#facts/holders.ts'
-import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-folders.ts'
+import {
+  isDatastore,
+  isOfRuntime,
+  isOfSystem,
+  isPackageStore,
+  logFolder,
+  rotatorOf,
+} from '#facts/host-folders.ts'
 import { isWithinWindow } from '#judge/events/events.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
 import { patternsOf } from '#judge/logs/logrotate.ts'
 import { bytes, type NodeSubject, nameLength, plural, shorten } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
-import { type FilesystemStats, type NodeIdentity, placedWorkload } from '#model/input/record.ts'
+import {
+  type FilesystemStats,
+  type NodeIdentity,
+  placedWorkload,
+  type ReleasedFolder,
+} from '#model/input/record.ts'
 import {
   areOfOnePool,
   type FilesystemLedger,
@@ -37,7 +49,7 @@ import {
   ofLocalStorage,
   type Reason,
 } from './holder-cause.ts'
-import { cutMounts, mountsAt, unmountedClaims } from './host-mounts.ts'
+import { cutMounts, mountsAt, releasedFolders, unmountedClaims } from './host-mounts.ts'
 
 /** What an unread cause names, if a measurement of the disk is missing. */
 export const diskUse = 'disk use'
@@ -53,9 +65,6 @@ const ofDocker =
 const onePodFolder = /\/pods\/[^/]+/
 
 const ofDockerVolumes = /^\/var\/lib\/docker\/volumes(?:\/|$)/
-
-/** Folders of the AMI, which no node can make smaller. Other folders of the system hold data. */
-const ofAmi = /^\/(?:usr|boot)(?:\/|$)/
 
 /** Archives of the checkpoint API, which the kubelet never deletes. Source: kubernetes.io/docs/reference/node/kubelet-checkpoint-api */
 const checkpoints = /\/checkpoints$/
@@ -79,7 +88,8 @@ function stepsOf(cause: HolderCause, { host, node, pods }: HolderSubject): reado
     const steps = unit === 'inodes' ? (['ask-owner'] as const) : holders[holder].steps
     return isOfDaemonSet(owner) ? [...steps, 'restart-pod'] : steps
   }
-  if (holder === 'system' && place !== null && !ofAmi.test(place)) return ['delete-place']
+  if (holder === 'system' && place !== null && isPackageStore(place)) return ['look-on-node']
+  if (holder === 'system' && place !== null && !isOfSystem(place)) return ['delete-place']
   if (holder === 'kubelet' && place !== null && checkpoints.test(place)) return ['delete-place']
   const isOfDocker =
     place !== null &&
@@ -146,15 +156,34 @@ function unreadDisk(
     (claims.length > 0
       ? unmountedText(claims, disk)
       : littleText(disk, subject.host?.diskUse != null))
+  const released = disk && filesystem === 'nodefs' ? releasedFolders(subject) : []
+  const parents = new Set(released.map(({ place }) => place))
   return {
     cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
     steps: [
       ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
+      ...[...parents].slice(0, 1).map(place => ({ id: 'look-on-node' as const, place })),
       { ...measuring(subject), ...inodes },
       ...(claims.length > 0 ? [{ id: 'move-into-volume' as const }] : []),
     ],
-    ...(seen && { seen }),
+    ...((seen || released.length > 0) && {
+      seen: [releasedText(released, subject.pods), seen].filter(Boolean).join('; '),
+    }),
   }
+}
+
+/** Upstream: rancher/local-path-provisioner provisioner.go createHelperPod names its pods after the volume. */
+function releasedText(released: readonly ReleasedFolder[], pods: NodeSubject['pods'] | undefined) {
+  const [first] = released
+  if (!first) return null
+  const isRefused = released.some(({ volume }) =>
+    pods?.some(
+      ({ metadata, status }) =>
+        status?.reason === 'Evicted' && metadata?.name?.includes(volume) === true,
+    ),
+  )
+  const [are, them] = released.length === 1 ? ['is a folder', 'it'] : ['are folders', 'them']
+  return `${plural(released.length, 'volume')} of deleted claims ${are} of this node and may hold it (${shorten(first.claim, nameLength)}${released.length > 1 ? ', …' : ''})${isRefused ? `; the pods that should delete ${them} are refused here` : ''}`
 }
 
 const unmountedText = (claims: readonly string[], { capacityBytes }: FilesystemLedger) =>
@@ -287,6 +316,8 @@ function variantOf(
 /** Where to put data that is too large for the layer: an empty claim of the container, or an emptyDir if nodefs has room. */
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
   const nodefs = subject.ledger && diskOf(subject.ledger, 'nodefs')
+  // Its pods cannot have a claim each.
+  if (isOfDaemonSet(cause.owner)) return emptyClaimOf(cause, subject) ?? 'hostPath'
   const hasRoom = cause.filesystem === 'imagefs' && nodefs != null && isTakenBy(nodefs, cause)
   const isBounded = hasRoom || cause.holder === 'image-volumes'
   return emptyClaimOf(cause, subject) ?? (isBounded ? 'emptyDir' : undefined)

@@ -16,6 +16,7 @@ import {
   isVolumeWritable,
   type KubernetesPod,
   placedWorkload,
+  type ReleasedFolder,
 } from '#model/input/record.ts'
 import { isOnNodeDisk } from './claims.ts'
 
@@ -153,6 +154,13 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
     const more = names.length > shown ? ', …' : ''
     return `${parent} (${names.length === 1 ? 'claim' : 'claims'} ${names.slice(0, shown).join(', ')}${more} of ${workload})`
   })
+}
+
+/** Folders of this node that are PersistentVolumes of deleted claims. */
+export function releasedFolders({ node, localVolumes }: Mounting): readonly ReleasedFolder[] {
+  const { name = '', labels } = node?.metadata ?? {}
+  const host = labels?.['kubernetes.io/hostname'] ?? name
+  return localVolumes?.released.filter(({ hosts }) => hosts.includes(host)) ?? []
 }
 
 /** Claims of the pod whose PersistentVolume is a folder of the node. */

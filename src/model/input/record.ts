@@ -522,6 +522,18 @@ export interface LocalVolumes {
   ofClaims: ReadonlyMap<string, string>
   /** Each of them (true), and each folder around it (false). */
   places: ReadonlyMap<string, boolean>
+  /** Of deleted claims. */
+  released: readonly ReleasedFolder[]
+}
+
+export interface ReleasedFolder {
+  volume: string
+  /** `namespace/name` */
+  claim: string
+  /** The folder around it. */
+  place: string
+  /** By the label kubernetes.io/hostname. */
+  hosts: readonly string[]
 }
 
 /*

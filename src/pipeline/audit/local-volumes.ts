@@ -16,6 +16,7 @@ import {
   type NodeRecord,
   type ObjectsInput,
   type PersistentVolume,
+  type ReleasedFolder,
 } from '#model/input/record.ts'
 
 export function openLocalVolumes(keep: Keep) {
@@ -26,8 +27,10 @@ export function openLocalVolumes(keep: Keep) {
       if (resource !== 'persistentvolumes') return
       const volumes = byCluster.get(cluster) ?? noVolumes()
       byCluster.set(cluster, volumes)
-      const { ofClaims, places } = volumes
-      for (const { spec, status } of items as PersistentVolume[]) {
+      const { ofClaims, places, released } = volumes
+      for (const volume of items as PersistentVolume[]) {
+        released.push(...releasedFolder(volume))
+        const { spec, status } = volume
         const folder = withoutEndSlashes((spec?.local ?? spec?.hostPath)?.path ?? '')
         const { namespace = '', name = '' } = spec?.claimRef ?? {}
         const isOwn =
@@ -60,13 +63,31 @@ export function openLocalVolumes(keep: Keep) {
 const noVolumes = () => ({
   ofClaims: new Map<string, string>(),
   places: new Map<string, boolean>(),
+  released: [] as ReleasedFolder[],
 })
+
+/** Empty: in use, no folder of a node, or of which node is unknown. */
+function releasedFolder({ metadata, spec, status }: PersistentVolume): ReleasedFolder[] {
+  const { name: volume = '' } = metadata ?? {}
+  const { namespace = '', name = '' } = spec?.claimRef ?? {}
+  // The name of a folder can be long: the one around it is shown.
+  const place = foldersAround(withoutEndSlashes((spec?.local ?? spec?.hostPath)?.path ?? '')).at(-1)
+  const isReleased = status?.phase === 'Released' || status?.phase === 'Failed'
+  if (!isReleased || place === undefined || !isPlainPath(place)) return []
+  if (![volume, namespace, name].every(isDnsName)) return []
+  const hosts = (spec?.nodeAffinity?.required?.nodeSelectorTerms ?? [])
+    .flatMap(({ matchExpressions = [] }) => matchExpressions)
+    .flatMap(({ key, operator, values = [] }) =>
+      key === 'kubernetes.io/hostname' && operator === 'In' ? values : [],
+    )
+  return hosts.length === 0 ? [] : [{ volume, claim: `${namespace}/${name}`, place, hosts }]
+}
 
 /** Share of a disk from which on somebody asks what holds it. */
 const leastUsed = 0.6
 
-/** Whether a measured folder looks like a volume, or a claim of a node in trouble is no disk of its own by its size. */
-function mayHaveLocalVolumes({ pods, summary, host }: NodeInput): boolean {
+/** Whether a measured folder looks like a volume, the node is short of disk, or a claim of a node in trouble is no disk of its own by its size. */
+function mayHaveLocalVolumes({ node, pods, summary, host }: NodeInput): boolean {
   const isFilling = [summary?.node?.fs, summary?.node?.runtime?.imageFs].some(
     ({ capacityBytes = 0, availableBytes = 0, inodes = 0, inodesFree = 0 } = {}) =>
       availableBytes < (1 - leastUsed) * capacityBytes || inodesFree < (1 - leastUsed) * inodes,
@@ -81,6 +102,10 @@ function mayHaveLocalVolumes({ pods, summary, host }: NodeInput): boolean {
     )
   return (
     (isInTrouble && pods?.some(isLocal) === true) ||
+    // Folders of deleted claims, which no pod mounts.
+    node?.status?.conditions?.some(
+      ({ type, status }) => type === 'DiskPressure' && status === 'True',
+    ) === true ||
     host?.diskUse?.folders?.some(
       ({ path = '' }) => isLocalVolumeRoot(path) || claimOfFolder(path) !== null,
     ) === true

@@ -1,7 +1,7 @@
 /** Sizes that the node measured of its own folders. A folder excludes the folders below it that have their own line. */
 
 import { gibibyte } from '#base/units.ts'
-import { containerOfVolumes, isImageVolume } from '#facts/host-folders.ts'
+import { containerOfVolumes, isImageVolume, isOfSystem } from '#facts/host-folders.ts'
 import type { HostDiskUse, MeasuredFolder } from '#model/input/inspection.ts'
 import type { DiskHolder, HolderOwner, HolderPart } from '#model/prediction.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
@@ -178,6 +178,7 @@ function holderOf({ input }: PreparedNode, folder: FolderSize, all: readonly Fol
   if (localVolumesAt(input, path)) return 'local-volumes'
   if (hostPathAt(input.pods, path)) return 'host-path'
   if (isImageVolume(path)) return 'image-volumes'
+  if (isOfSystem(path)) return 'system'
   const around = all.find(one => one.holder !== 'unknown' && isBelow(folder, one))
   return holders[around?.holder ?? holder] ?? null
 }

@@ -47,7 +47,9 @@ export function docsIn(
 export function firstAdvice(finding: Finding, language: Language) {
   const { fix } = docsIn(language, finding)
   const isEnglish = language.rules[finding.rule] === undefined
-  const sentence = isEnglish ? /^.{1,240}?[.:;](?=\s|$)/ : /^.+?(?:\.(?=\s|$)|\u3002)/
+  const sentence = isEnglish
+    ? /^(?:\([^)]*\)|[^(]){1,240}?[.:;](?=\s|$)/
+    : /^.+?(?:\.(?=\s|$)|\u3002)/
   const text = sentence.exec(fix)?.[0].slice(0, -1) ?? fix
   return isEnglish ? text.replace(/^[A-Z](?=[a-z])/, letter => letter.toLowerCase()) : text
 }

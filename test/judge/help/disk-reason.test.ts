@@ -744,6 +744,15 @@ it.each([
   expect(reasonFor({ 'unknown-folder': 40 }, [folder]).steps).toEqual([step])
 })
 
+it.each([
+  ['/nix/store', ['look-on-node']],
+  ['/usr', ['larger-disk']],
+  ['/home', ['delete-place']],
+])('deletes no file of the operating system: %s', (place, steps) => {
+  const folder = { ...part('system', 'api', 60), owner: null, place }
+  expect(reasonFor({ system: 60 }, [folder]).steps).toEqual(steps)
+})
+
 describe('files of images', () => {
   const image = (name: string, workloads: string[]): HolderPart => ({
     ...part('images', name, 1),

@@ -46,6 +46,22 @@ it.each([
   expect(heldBySignal({ ...ledger!, parts }, 'nodefs.available')[0]?.holder).toBe(first)
 })
 
+it.each([
+  ['one folder', [28], 'unknown-folder'],
+  ['two folders', [14, 14], 'images-in-use'],
+] as const)(
+  'compares images with the largest unknown folder, not with a sum: %s',
+  (_, sizes, first) => {
+    const parts = sizes.map((gib, index) => ({
+      ...part('unknown-folder', '', gib),
+      ...{ owner: null, place: `/data/${index}` },
+    }))
+    const held = { 'images-in-use': 32, 'unknown-folder': 28, 'image-content': 20, system: 18 }
+    const { ledger } = exampleSubject({ held })
+    expect(heldBySignal({ ...ledger!, parts }, 'nodefs.available')[0]?.holder).toBe(first)
+  },
+)
+
 it('does not name one owner twice', () => {
   const own = part('pod-volumes', 'Job load', 20)
   expect(alsoOf({ 'pod-volumes': 40 }, [own, own])).toBeUndefined()

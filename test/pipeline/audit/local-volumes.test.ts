@@ -32,6 +32,26 @@ describe('PersistentVolumes that are folders of nodes', () => {
   })
 })
 
+it.each([
+  ['of a deleted claim', { phase: 'Released' }, 1],
+  ['in use', { phase: 'Bound' }, 0],
+  ['of no known node', { phase: 'Released', operator: 'Exists' }, 0],
+])(
+  'knows which folders of nodes are volumes %s',
+  (_, { phase, operator = 'In' }: { phase: string; operator?: string }, count) => {
+    const volume = volumeOf('db', `/data/pvc-${'x'.repeat(100)}`, phase)
+    const matchExpressions = [{ key: 'kubernetes.io/hostname', operator, values: ['a'] }]
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions }] } }
+    const items = [{ ...volume, spec: { ...volume.spec, nodeAffinity } }]
+    const volumes = openLocalVolumes(keepInMemory)
+    volumes.take({ cluster: 'c', resource: 'persistentvolumes', items, errors: [] })
+    const { localVolumes } = volumes.added({ cluster: 'c' } as NodeInput)
+    expect(localVolumes?.released).toEqual(
+      [{ volume: 'pv-1', claim: 'shop/db', place: '/data', hosts: ['a'] }].slice(0, count),
+    )
+  },
+)
+
 const claiming = {
   metadata: { namespace: 'shop', name: 'db-0' },
   spec: { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'db' } }] },

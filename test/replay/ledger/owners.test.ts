@@ -126,7 +126,7 @@ it.each([
   expect(found?.owner?.pod ?? null).toBe(owner)
 })
 
-const none = { ofClaims: new Map(), places: new Map() }
+const none = { ofClaims: new Map(), places: new Map(), released: [] }
 
 it.each([
   [folderOf('shop/db'), undefined, { claims: [], owner: null }],

@@ -17,7 +17,7 @@ export const volumeNotDeleted = clusterRule({
   fate: 'late',
   title: 'Released volumes should be deleted, and are not',
   why: 'A volume whose policy is Delete goes with its claim: its driver deletes disk and object within minutes. One that stays Released or Failed has a driver that is gone, that may not delete the disk, or that finds it attached or with snapshots; or nothing that could delete it at all.',
-  fix: "Read the volume's events and the log of the driver's provisioner (of EBS: ebs-csi-controller), and mend what it says: its role, an attachment, the driver itself.",
+  fix: "Read the volume's events and the log of its provisioner, and mend what they say: its role, an attachment, the driver itself.",
   sources: [
     'pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume, deleteVolumeOperation',
     'sig-storage-lib-external-provisioner controller/controller.go shouldDelete',

@@ -164,7 +164,7 @@ function fillingDisk(
   // Where nothing is left, any writer would fill the rest.
   const rate = written && written.bytes >= leastWritten * capacity ? written : null
   const stated = { ...reason, ...((isWatched || !isNear) && filesOfImages(first, subject)) }
-  const named = isNear && rate !== null ? seenBeforeLimit(stated, subject) : stated
+  const named = isNear ? seenBeforeLimit(stated, subject) : stated
   return {
     ...filling,
     held,

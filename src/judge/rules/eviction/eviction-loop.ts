@@ -143,6 +143,8 @@ function loopFailing(
     written.cause === undefined &&
     (resource === 'ephemeral-storage' || (resource === 'inodes' && isOfInodes(held)))
   const { cause, steps, fix } = isOfDisk && held ? held : { fix: undefined, ...written }
+  // Pods that were refused wrote nothing: they say nothing of what holds the disk.
+  const areVictims = cause?.kind === 'holder' && refused === own.length
   return {
     count: own.length,
     failing: {
@@ -160,6 +162,7 @@ function loopFailing(
           isNext ? ' By replay the next to go is of the same owner.' : '',
         ].join(''),
       ),
+      ...(areVictims && { seen: undefined }),
       evidence: lines(
         line('event', `evictions of ${name}${key === null ? ' (by name)' : ''}`, timesText(times)),
         ...messageLines(evictions, resource),

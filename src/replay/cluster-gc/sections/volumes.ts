@@ -120,7 +120,7 @@ function releasedVolume(
     storageClass: spec?.storageClassName || null,
     action,
     capacityBytes: amountOrNull(spec?.capacity?.storage),
-    driver: csi?.driver ?? (inTree === undefined ? null : 'kubernetes.io/aws-ebs'),
+    driver: csi?.driver ?? (inTree === undefined ? provisionerOf(volume) : 'kubernetes.io/aws-ebs'),
     // In-tree: `aws://us-east-1a/vol-…`.
     handle: csi?.volumeHandle ?? inTree?.split('/').at(-1) ?? null,
     volumeType: csi?.volumeAttributes?.type ?? null,
@@ -279,11 +279,14 @@ function reclaimVolume(volume: PersistentVolume, features: KubeletFeatures) {
   return policy === 'Delete' ? deleteVolume(volume, features) : 'fail'
 }
 
+const provisionerOf = ({ metadata }: Pick<PersistentVolume, 'metadata'>) =>
+  metadata?.annotations?.['pv.kubernetes.io/provisioned-by'] || null
+
 function deleteVolume({ metadata, spec }: PersistentVolume, features: KubeletFeatures): Action {
   if (timeOf(metadata?.deletionTimestamp) !== null && !features.has('honorPvReclaimPolicy'))
     return 'other'
-  const provisioner = metadata?.annotations?.['pv.kubernetes.io/provisioned-by'] ?? ''
-  if (provisioner === '') {
+  const provisioner = provisionerOf({ metadata })
+  if (provisioner === null) {
     if (spec?.csi) return 'leave-to-driver'
     return spec?.hostPath ? 'other' : 'fail'
   }

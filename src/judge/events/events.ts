@@ -14,9 +14,15 @@ import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
-import { type Failing, line, shorten, type Undecided } from '#judge/rule.ts'
-import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
-import { podName } from '#judge/text.ts'
+import {
+  type Failing,
+  line,
+  type NodeContext,
+  type NodeEvent,
+  podName,
+  shorten,
+  type Undecided,
+} from '#judge/rule.ts'
 import type { Evidence } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
 import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/record.ts'
@@ -135,7 +141,7 @@ const isStillFailing = (event: NodeEvent, at: string) =>
   isWithinWindow(event.lastTime, at, stillFailingMs)
 
 export const isJustReported = (time: string | null, at: string) =>
-  (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
+  (agoMs(time, at) ?? Infinity) <= imageGcPeriodMs
 
 /** Events of rounds that still free too little: FreeDiskSpaceFailed. ImageGCFailed repeats it. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
@@ -297,7 +303,11 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
       const pod = podName(metadata)
       const text = shorten(typeof message === 'string' ? message : '', 1024)
       waiting.push({
-        ...{ pod, workload: controllerOf(given), image, reason, message: text },
+        pod,
+        workload: controllerOf(given),
+        image,
+        reason,
+        message: text,
         hasPullSecret: hasPullSecretIn(given),
       })
     }

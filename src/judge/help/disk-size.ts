@@ -4,7 +4,7 @@ import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { nameLength, shorten } from '#judge/text.ts'
+import { shortName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import {
@@ -13,6 +13,8 @@ import {
   type NodeLedger,
   shareOfVolume,
 } from '#model/prediction.ts'
+
+import { lineOf } from './holder-cause.ts'
 
 export const roundBytes = 10 * gibibyte
 /** Of a volume, what partitions and metadata of the filesystem take. */
@@ -66,7 +68,7 @@ export const largerVolume = (
   // Source: kubernetes/kops docs/instance_groups.md rootVolume
   ...(group?.kind === 'InstanceGroup' &&
     size.bytes !== undefined && {
-      source: `kops edit instancegroup ${shorten(group.name, nameLength)} (${size.place === rootDevice ? 'spec.rootVolume.size' : 'spec.volumes'})`,
+      source: `kops edit instancegroup ${shortName(group.name)} (${size.place === rootDevice ? 'spec.rootVolume.size' : 'spec.volumes'})`,
     }),
 })
 
@@ -111,8 +113,8 @@ export function volumeToWrite(
   lowPercent = 100,
   mount?: string,
 ): VolumeSize {
-  const { filesystem, capacityBytes, usedBytes, lines } = disk
-  const unused = lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
+  const { filesystem, capacityBytes, usedBytes } = disk
+  const unused = lineOf(disk, 'images-unused')?.bytes ?? 0
   const pulls = parts
     .filter(part => part.filesystem === filesystem && part.owner?.kind === 'image')
     .map(({ highBytes, lowBytes }) => highBytes ?? lowBytes)

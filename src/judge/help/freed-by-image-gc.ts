@@ -6,7 +6,11 @@ import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
 
 /** Lines of a ledger that can be of images which image GC deletes. */
 const ofImages: ReadonlySet<string> = new Set<DiskHolder>([
-  ...(['images', 'images-unused', 'image-content', 'not-images', 'unread'] as const),
+  'images',
+  'images-unused',
+  'image-content',
+  'not-images',
+  'unread',
 ])
 
 const unusedOnly: ReadonlySet<string> = new Set<DiskHolder>(['images-unused'])
@@ -25,7 +29,7 @@ export function freesBelow(usedPercent: number, { imageGC, ledger }: ImageDisk):
   const sumOf = (bound: 'lowBytes' | 'highBytes', holders: ReadonlySet<string>) =>
     disk.lines.reduce((sum, line) => sum + (holders.has(line.holder) ? line[bound] : 0), 0)
   // Packed and unpacked layers.
-  const listedBytes = (1 + mostUnpacking) * (imageGC?.deletableBytes ?? Number.POSITIVE_INFINITY)
+  const listedBytes = (1 + mostUnpacking) * (imageGC?.deletableBytes ?? Infinity)
   if (Math.min(sumOf('highBytes', ofImages), listedBytes) < wantedBytes) return false
   return sumOf('lowBytes', unusedOnly) >= wantedBytes ? true : null
 }

@@ -7,8 +7,7 @@ import {
   logFolder,
   sharedFolders,
 } from '#facts/host-folders.ts'
-import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
-import { podName, shortPodName } from '#judge/text.ts'
+import { type NodeSubject, podName, shortName, shortPodName } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
   claimsElsewhere,
@@ -149,7 +148,7 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
   const places = Map.groupBy(found, ({ parent, workload }) => `${parent} ${workload}`)
   return [...places.values()].map(alike => {
     const { parent, workload } = alike[0]!
-    const names = [...new Set(alike.map(({ claim }) => shorten(claim, nameLength)))]
+    const names = [...new Set(alike.map(({ claim }) => shortName(claim)))]
     const more = names.length > shown ? ', …' : ''
     return `${parent} (${names.length === 1 ? 'claim' : 'claims'} ${names.slice(0, shown).join(', ')}${more} of ${workload})`
   })

@@ -10,12 +10,11 @@ import {
   type Failing,
   line,
   type NodeContext,
+  type NodeEvent,
   type NodeSubject,
-  nameLength,
   plural,
-  shorten,
+  shortName,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding.ts'
 import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
 import { type PodHolder, podOwner } from '#model/prediction.ts'
@@ -58,7 +57,7 @@ const leastPromised = 0.25
 
 const workloadOf = (pod: KubernetesPod) => {
   const { namespace = '', name = '' } = pod.metadata ?? {}
-  return shorten(placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`), nameLength)
+  return shortName(placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`))
 }
 
 const excessBytes = ({ limitBytes, requestBytes }: Promised) => limitBytes - requestBytes
@@ -75,8 +74,10 @@ function promisedMemory(workload: string, all: readonly KubernetesPod[]): Promis
       .reduce((sum, amount) => sum + (amountOrNull(amount) ?? 0), 0)
   return {
     owner: podOwner(own[0] ?? all[0]!, null),
-    ...{ workload, pods: own.length },
-    ...{ limitBytes: sumOf('limits'), requestBytes: sumOf('requests') },
+    workload,
+    pods: own.length,
+    limitBytes: sumOf('limits'),
+    requestBytes: sumOf('requests'),
   }
 }
 
@@ -129,7 +130,9 @@ const withMemory = (steps: readonly StepAction[], owner: PodHolder): StepAction[
 
 const shownEvents = 3
 const diskReasons: ReadonlySet<string> = new Set([
-  ...['FreeDiskSpaceFailed', 'ImageGCFailed', 'NodeHasDiskPressure'],
+  'FreeDiskSpaceFailed',
+  'ImageGCFailed',
+  'NodeHasDiskPressure',
 ])
 const memoryReasons: ReadonlySet<string> = new Set(['NodeHasInsufficientMemory', 'SystemOOM'])
 

@@ -1,7 +1,7 @@
 /** Who has the process ids of a node. */
 
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { nameLength, plural, shorten, shortPodName } from '#judge/text.ts'
+import { plural, shortName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import type { PodSummary } from '#model/input/record.ts'
 import { areMeasured, deletionOf, type LargestUser, largestOwner, largestPod } from './deletion.ts'
@@ -42,10 +42,7 @@ export function processUse(subject: NodeSubject, usedPids: number) {
   const deletion = isOfPod ? deletionOf(pod.owner, subject.pods) : null
   const limit: StepAction = {
     id: 'limit-processes',
-    limit: Math.min(
-      usualProcessLimit,
-      Math.floor((largest?.amount ?? Number.POSITIVE_INFINITY) / 2),
-    ),
+    limit: Math.min(usualProcessLimit, Math.floor((largest?.amount ?? Infinity) / 2)),
     ...(largest && { owner: largest.owner }),
   }
   return {
@@ -67,4 +64,4 @@ export const processesOf = (pod: PodSummary) => pod.process_stats?.process_count
 const nameOf = ({ owner: { namespace, pod: name, workload }, pods }: LargestUser) =>
   pods === 1
     ? `pod ${shortPodName({ namespace, name })}`
-    : `${shorten(`${workload} in ${namespace}`, nameLength)} (${plural(pods, 'pod')})`
+    : `${shortName(`${workload} in ${namespace}`)} (${plural(pods, 'pod')})`

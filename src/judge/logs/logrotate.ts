@@ -203,7 +203,7 @@ const multipliers: Readonly<Record<string, number>> = {
 /** Null: logrotate would not accept the size either (it has no units `m` and `Mi`). */
 function sizeOf(value: unknown) {
   const [, digits, unit = ''] = /^(\d{1,15})([kKMG]?)$/.exec(directiveText(value)) ?? []
-  const bytes = Number(digits) * (multipliers[unit] ?? Number.NaN)
+  const bytes = Number(digits) * (multipliers[unit] ?? NaN)
   return Number.isSafeInteger(bytes) ? bytes : null
 }
 
@@ -212,7 +212,7 @@ const mostRotations = 2 ** 31 - 1
 /** −1: all rotations are kept. Null: logrotate refuses the value. */
 export function rotationsOf(settings: Settings): number | null {
   const { canonical } = settingOf(settings, 'rotate')
-  const count = /^-?\d{1,10}$/.test(canonical) ? Number(canonical) : Number.NaN
+  const count = /^-?\d{1,10}$/.test(canonical) ? Number(canonical) : NaN
   return count >= -1 && count <= mostRotations ? count : null
 }
 

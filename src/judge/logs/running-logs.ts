@@ -26,12 +26,12 @@ export function runningLogs({
     const fullName = podName(metadata)
     const ofPod = measured.get(fullName)
     for (const { name, state, restartCount = 0 } of statusesOf(pod)) {
-      if (!state?.running || !state.running) continue
+      if (!state?.running) continue
       const stats = ofPod?.findLast(container => container.name === name)
       // A container keeps its folder through all restarts, so after a restart the folder also holds older logs.
       const since =
         restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
-      const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
+      const sinceMs = since === undefined ? NaN : Date.parse(since)
       logs.push({
         name: `${fullName}/${name ?? ''}`,
         usedBytes: stats?.logs?.usedBytes ?? null,

@@ -81,7 +81,7 @@ export const baselineDrift = contextRule({
   fact: (subject): BaselineFact => {
     const { cluster, identity, isConfigurationOnDisk, node } = subject
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
-    const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
+    const cores = Number(node.status?.capacity?.cpu ?? NaN)
     const running = subject.runningValues()
     const start = subject.startFact()
     return {

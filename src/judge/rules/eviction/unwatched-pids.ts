@@ -1,6 +1,6 @@
 import { isOfDaemonSet, largestPod } from '#judge/help/deletion.ts'
 import { processesOf, processUse, scarcePercent, scarceProcessIds } from '#judge/help/processes.ts'
-import { entryLine, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
+import { entryLine, unobserved, withEntries } from '#judge/help/thresholds.ts'
 import {
   contextRule,
   type Failing,
@@ -10,10 +10,9 @@ import {
   line,
   lines,
   type NodeSubject,
-  nameLength,
   percent,
   type Satisfied,
-  shorten,
+  shortName,
   type Undecided,
   worldCause,
 } from '#judge/rule.ts'
@@ -66,7 +65,7 @@ function daemonSetUse(subject: NodeSubject): DaemonSetUse | null {
   const { namespace, workload } = found.owner
   return {
     node: subject.identity.name,
-    workload: shorten(placedWorkload(namespace, workload ?? ''), nameLength),
+    workload: shortName(placedWorkload(namespace, workload ?? '')),
     processes: found.amount,
   }
 }
@@ -77,7 +76,7 @@ function withPeers(failing: Failing, use: DaemonSetUse, all: readonly DaemonSetU
     .filter(({ node, workload }) => node !== use.node && workload === use.workload)
     .toSorted((a, b) => b.processes - a.processes)
     .slice(0, shownPeers)
-    .map(({ node, processes }) => `${processes} on ${shorten(node, nameLength)}`)
+    .map(({ node, processes }) => `${processes} on ${shortName(node)}`)
   return peers.length === 0
     ? failing
     : {
@@ -93,7 +92,7 @@ function* judgePids(
   if (eviction.thresholds.some(({ signal }) => signal === 'pid.available')) return
   const pids = eviction.signals['pid.available']
   if (!pids || pids.capacityBytes <= 0)
-    return yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
+    return yield unobserved(subject, 'how many process ids are left')
   // No kubelet or AMI watches pids by default: few nodes need it.
   const scarce = scarceProcessIds(eviction)
   if (!scarce) return

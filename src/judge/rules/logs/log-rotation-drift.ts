@@ -135,8 +135,7 @@ const tieDoubt = (tied: string[]) =>
       ]
 
 /** Bytes that a log may keep at most. Infinity: no size limits the log. */
-const maxKeptBytes = (canonical: string) =>
-  /^\d/.test(canonical) ? Number(canonical) : Number.POSITIVE_INFINITY
+const maxKeptBytes = (canonical: string) => (/^\d/.test(canonical) ? Number(canonical) : Infinity)
 const worstOf = ({ outlying }: Drift) =>
   outlying.toSorted((a, b) => maxKeptBytes(b.value.canonical) - maxKeptBytes(a.value.canonical))[0]
 
@@ -161,7 +160,7 @@ function costText({ pattern, drift }: Cost, members: readonly CohortMember<NodeR
       ? ''
       : ` nodefs has about ${bytes(Math.min(...rooms))} left there before eviction.`
   const growth =
-    maxKeptBytes(worst.value.canonical) === Number.POSITIVE_INFINITY
+    maxKeptBytes(worst.value.canonical) === Infinity
       ? '.'
       : '; what is written between two runs of logrotate comes on top.'
   return `A log of ${log} may keep ${worst.value.shown} there instead of ${reference.shown}${growth}${room}`

@@ -12,7 +12,7 @@ import {
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
-import { hasMuchMemory, whyUnobserved } from '#judge/help/thresholds.ts'
+import { hasMuchMemory, unobserved } from '#judge/help/thresholds.ts'
 import { bytes, isLinux, type NodeSubject, nodeRule, reservations } from '#judge/rule.ts'
 
 export const missingSystemReserved = nodeRule({
@@ -66,7 +66,7 @@ export const missingSystemReserved = nodeRule({
         fix: memory.sizedFix(),
         ...swollenDaemonReason(subject),
       }
-    else if (!summary) yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
+    else if (!summary) yield unobserved(subject, 'what the daemons use of memory')
     else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },
 })

@@ -149,32 +149,27 @@ export const shortfalls = (events: readonly NodeEvent[] | null, at: string): Nod
     event => isGcShortfall(event.message) && isStillFailing(event, at),
   )
 
-const periodMs: Readonly<Record<string, number>> = {
-  InvalidDiskCapacity: imageGcPeriodMs,
-  ImageGCFailed: imageGcPeriodMs,
-  ContainerGCFailed: containerGcPeriodMs,
-}
 /** One failure may be chance. ImageGCFailed appears only at the second failure. */
-const leastTimes: Readonly<Record<string, number>> = {
-  InvalidDiskCapacity: 2,
-  ImageGCFailed: 1,
-  ContainerGCFailed: 2,
+const gcFailures = {
+  InvalidDiskCapacity: { periodMs: imageGcPeriodMs, leastTimes: 2 },
+  ImageGCFailed: { periodMs: imageGcPeriodMs, leastTimes: 1 },
+  ContainerGCFailed: { periodMs: containerGcPeriodMs, leastTimes: 2 },
 }
 
 /** Events of the reason, if GC still fails for another cause than freeing too little. Empty while the kubelet starts. */
 export function failingGc(
-  reason: 'InvalidDiskCapacity' | 'ImageGCFailed' | 'ContainerGCFailed',
+  reason: keyof typeof gcFailures,
   events: readonly NodeEvent[] | null,
   at: string,
 ): NodeEvent[] {
   const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isGcShortfall(message))
   const { count, last } = eventTimes(failed, at)
-  if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
-    return []
+  const { periodMs, leastTimes } = gcFailures[reason]
+  if (count < leastTimes || !failed.some(event => isStillFailing(event, at))) return []
   const starts = recentEvents(events, at, ['Starting']).filter(({ message }) =>
     isFromKubelet(message),
   )
-  const rounds = 1 + startingMs / (periodMs[reason] ?? startingMs)
+  const rounds = 1 + startingMs / periodMs
   const isStarting =
     last !== null &&
     starts

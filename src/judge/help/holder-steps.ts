@@ -170,11 +170,11 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
-  const ownBytes = own?.lowBytes ?? amount.low
+
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
     ...(place !== null && { place }),
-    ...(!isOfMany && { bytes: ownBytes }),
+    ...(!isOfMany && { bytes: own?.lowBytes ?? amount.low }),
   }
   const { capacityBytes = Infinity } = diskOf(held, filesystem) ?? {}
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
@@ -222,10 +222,14 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const rest = log !== null && log === place && isFile ? [] : ofOwner
   const steps: StepAction[] =
     log === null ? rest : [{ id: 'empty-log', place: log, variant: 'writer' }, ...rest]
-  const areSeveral = cause.owners === 'unknown' && holder === 'host-path' && mounts.length > 1
-  const reason: Reason = { cause: areSeveral ? { ...cause, owners: 'several' } : cause, steps }
+  const reason = { cause: withSeveralOwners(cause, mounts), steps }
   return withCriticalPod(withStaticPods(reason, subject.pods ?? null), alike, subject)
 }
+
+const withSeveralOwners = (cause: HolderCause, mounts: readonly string[]): HolderCause =>
+  cause.owners === 'unknown' && cause.holder === 'host-path' && mounts.length > 1
+    ? { ...cause, owners: 'several' }
+    : cause
 
 function runtimeMessage({ node }: HolderSubject) {
   const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')

@@ -1,6 +1,6 @@
 /** What is left of a node that no longer reports: its events, its pods, and what its workloads hold of the disks of its peers. */
 import { amountOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text.ts'
+import { by, byText } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import { evictionCause, isGcShortfall, isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
@@ -16,7 +16,7 @@ import {
   shortName,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding.ts'
-import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
 import { type PodHolder, podOwner } from '#model/prediction.ts'
 
 /** What one workload holds of the disk of a node that was read. */
@@ -29,40 +29,25 @@ export interface LostNode {
   /** `ReplicaSet ingest/gateway`. */
   workloads: string[]
   /** Pods of one owner whose limits of memory exceed their requests by most. Null: none do by much. */
-  promised: Promised | null
+  promised: ReturnType<typeof promisedMemory> | null
   memoryBytes: number | null
-}
-
-interface Promised {
-  owner: PodHolder
-  workload: string
-  pods: number
-  limitBytes: number
-  requestBytes: number
 }
 
 export function lostNodeOf({ pods, node }: Pick<NodeSubject, 'pods' | 'node'>): LostNode {
   const memoryBytes = amountOrNull(node.status?.capacity?.memory)
-  const byWorkload = Map.groupBy(pods ?? [], workloadOf)
+  const byWorkload = Map.groupBy(pods ?? [], pod => shortName(ownerName(pod)))
   const promised = [...byWorkload]
     .map(([workload, own]) => promisedMemory(workload, own))
-    .toSorted((a, b) => excessBytes(b) - excessBytes(a))[0]
+    .toSorted(by(({ excessBytes }) => -excessBytes))[0]
   const isLarge =
-    promised !== undefined && excessBytes(promised) >= leastPromised * (memoryBytes ?? Infinity)
+    promised !== undefined && promised.excessBytes >= leastPromised * (memoryBytes ?? Infinity)
   return { workloads: [...byWorkload.keys()], promised: isLarge ? promised : null, memoryBytes }
 }
 
 /** Share of the node's memory. */
 const leastPromised = 0.25
 
-const workloadOf = (pod: KubernetesPod) => {
-  const { namespace = '', name = '' } = pod.metadata ?? {}
-  return shortName(placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`))
-}
-
-const excessBytes = ({ limitBytes, requestBytes }: Promised) => limitBytes - requestBytes
-
-function promisedMemory(workload: string, all: readonly KubernetesPod[]): Promised {
+function promisedMemory(workload: string, all: readonly KubernetesPod[]) {
   const own = all.filter(({ status }) => status?.phase === 'Running')
   const sumOf = (kind: 'limits' | 'requests') =>
     own
@@ -72,12 +57,14 @@ function promisedMemory(workload: string, all: readonly KubernetesPod[]): Promis
         kind === 'limits' ? limits?.memory : (requests?.memory ?? limits?.memory),
       )
       .reduce((sum, amount) => sum + (amountOrNull(amount) ?? 0), 0)
+  const [limitBytes, requestBytes] = [sumOf('limits'), sumOf('requests')]
   return {
     owner: podOwner(own[0] ?? all[0]!, null),
     workload,
     pods: own.length,
-    limitBytes: sumOf('limits'),
-    requestBytes: sumOf('requests'),
+    limitBytes,
+    requestBytes,
+    excessBytes: limitBytes - requestBytes,
   }
 }
 

@@ -43,7 +43,7 @@ export const missingSystemReserved = nodeRule({
       const allocatable = reported === null ? 'not reported' : bytes(reported)
       yield {
         ...((hasMuchMemory(subject) || isOfPod(subject, eksReservedMemoryMiB(pods) * mebibyte)) && {
-          severity: 'medium' as const,
+          severity: 'medium',
         }),
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence: evidence(),

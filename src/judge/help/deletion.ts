@@ -215,16 +215,7 @@ export function endPod(owner: PodName & HolderOwner, pods: NodeSubject['pods']):
  * names, such as those of two Workflows of one template. Of a workload that starts its own pods again, those that had written much. `bytes`: the
  * most that one had written by its message. `since`: the first, of those whose time is known.
  */
-export function evictedBefore(
-  owner: PodName,
-  pods: NodeSubject['pods'],
-  muchBytes: number,
-): {
-  count: number
-  by: 'owner' | 'job or labels' | 'name and image'
-  bytes: number
-  since: string | null
-} | null {
+export function evictedBefore(owner: PodName, pods: NodeSubject['pods'], muchBytes: number) {
   const own = podOf(pods, owner)
   if (!own) return null
   const ownerOf = (pod: KubernetesPod) => controllerReferenceOf(pod)?.name ?? ''

@@ -160,7 +160,7 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
 export const localClaims = (
   { metadata, spec }: KubernetesPod,
   localVolumes: NodeSubject['localVolumes'],
-): { claim: string; path: string }[] =>
+) =>
   (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
     const claim = persistentVolumeClaim?.claimName ?? ''
     const path = localVolumes?.ofClaims.get(`${metadata?.namespace}/${claim}`)

@@ -18,6 +18,7 @@ import {
 import type { StepAction } from '#model/finding.ts'
 import type { KubernetesPod } from '#model/input/record.ts'
 import { type PodHolder, podOwner } from '#model/prediction.ts'
+import { ownerName } from './host-mounts.ts'
 
 /** What one workload holds of the disk of a node that was read. */
 export interface HeldByWorkload {

@@ -1,6 +1,6 @@
 /** Who has the process ids of a node. */
 
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { kubeletSetting, type NodeSubject, worldCause } from '#judge/rule.ts'
 import { plural, shortName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import type { PodSummary } from '#model/input/record.ts'
@@ -32,7 +32,8 @@ export function processUse(subject: NodeSubject, usedPids: number) {
   const isLarge = first !== null && 100 * first.amount >= mostPercent * usedPids
   const largest = isLarge ? { ...first, name: nameOf(first) } : null
   const use = isOutside ? outsideUse(ofPods, usedPids) : useOf(largest)
-  const known = { ofPods, isOutside, largest, use }
+  const cause = isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit')
+  const known = { cause, ofPods, isOutside, largest, use }
   const list: StepAction = { id: 'list-processes' }
   const reboot: StepAction = { id: 'reboot', variant: 'last' }
   if (isOutside) return { ...known, steps: [list, reboot] }

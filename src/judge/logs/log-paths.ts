@@ -124,10 +124,7 @@ function tokenOf(character: string): Token {
 }
 
 /** Null: the bracket is not closed, so it is a literal character. */
-function bracketAt(
-  characters: readonly string[],
-  start: number,
-): { has: (character: string) => boolean; end: number } | null {
+function bracketAt(characters: readonly string[], start: number) {
   const isNot = characters[start + 1] === '!' || characters[start + 1] === '^'
   const first = start + (isNot ? 2 : 1)
   // A closing bracket right after the opening one is a member of the list.
@@ -141,7 +138,8 @@ function bracketAt(
     if (isRange) at += 2
   }
   return {
-    has: character => ranges.some(([from, to]) => from <= character && character <= to) !== isNot,
+    has: (character: string) =>
+      ranges.some(([from, to]) => from <= character && character <= to) !== isNot,
     end,
   }
 }

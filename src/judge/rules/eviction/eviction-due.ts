@@ -82,7 +82,7 @@ export const evictionDue = nodeRule({
   *judge(subject, policy) {
     const met = subject.eviction.thresholds
       .filter(threshold => threshold.met === true)
-      .toSorted((a, b) => Number(b.hard) - Number(a.hard))
+      .toSorted(by(({ hard }) => !hard))
     const open = unobservedSignals(subject)
     if (open.length > 0) yield unobserved(subject, open.join(', '))
     if (met.length === 0) return
@@ -276,9 +276,9 @@ function unobservedSignals({ eviction, summary, unread, conditions }: Satisfied<
 function processReason(subject: Satisfied<'eviction'>) {
   const { capacityBytes = 0, availableBytes = 0 } = subject.eviction.signals['pid.available'] ?? {}
   const usedPids = capacityBytes - availableBytes
-  const { isOutside, use, steps } = processUse(subject, usedPids)
+  const { cause, use, steps } = processUse(subject, usedPids)
   return {
-    cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
+    cause,
     steps,
     ...(use !== null && { seen: `${usedPids} process ids are in use: ${use}.` }),
   }

@@ -14,7 +14,6 @@ import {
   type Satisfied,
   shortName,
   type Undecided,
-  worldCause,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding.ts'
 import { placedWorkload } from '#model/input/record.ts'
@@ -98,7 +97,7 @@ function* judgePids(
   if (!scarce) return
   const { leftPercent } = scarce
   const usedPids = pids.capacityBytes - pids.availableBytes
-  const { ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
+  const { cause, ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
   // The new threshold is met already: the kubelet evicts pods when it restarts.
   const set: StepAction = {
     id: 'set-fields',
@@ -109,7 +108,7 @@ function* judgePids(
     ...(leftPercent < urgentPercent && { severity: 'high' as const }),
     // A threshold would evict pods that do not have the processes.
     ...(isOutside
-      ? { cause: worldCause('processes-outside-pods'), steps }
+      ? { cause, steps }
       : {
           cause:
             ofPods === 0

@@ -303,7 +303,7 @@ const podsOfFullClaims = (summary: NodeSubject['summary'], pods: readonly Kubern
   })
 
 /** Null: a disk is short of bytes or inodes, or was not read. */
-function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']): { leastBytes: number } | null {
+function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']) {
   const disks = [nodefs, imagefs].filter(disk => disk !== null)
   if (!nodefs || !disks.every(hasRoom)) return null
   return { leastBytes: Math.min(...disks.map(({ availableBytes }) => availableBytes ?? 0)) }

@@ -55,7 +55,11 @@ export const logRotationDrift = cohortRule({
 
   *judge(members, policy) {
     const { logRotation } = policy
-    yield* unreadMembers(members)
+    // A node with an unread file is unknown, so the node does not pass.
+    for (const { node, fact } of members) {
+      const unknown = whyFilesUnknown(fact)
+      if (unknown !== null) yield { nodes: [node], unknown }
+    }
     const read = members.filter(({ fact }) => fact.files !== null)
     const [first] = read
     if (first && read.length === 1 && members.length > 1 && Object.keys(logRotation).length === 0)
@@ -117,14 +121,6 @@ export const logRotationDrift = cohortRule({
   },
 })
 
-/** A node with an unread file is unknown, so the node does not pass. */
-function* unreadMembers(members: readonly CohortMember<NodeRotation>[]) {
-  for (const { node, fact } of members) {
-    const unknown = whyFilesUnknown(fact)
-    if (unknown !== null) yield { nodes: [node], unknown }
-  }
-}
-
 const longestDoubt = 300
 
 const tieDoubt = (tied: string[]) =>
@@ -145,7 +141,7 @@ function excessOf(drift: Drift) {
   return most === norm ? 0 : most - norm
 }
 
-function costText({ pattern, drift }: Cost, members: readonly CohortMember<NodeRotation>[]) {
+function costText({ pattern, drift }: Cost, members: readonly RotationMember[]) {
   const worst = worstOf(drift)
   if (!worst) return ''
   const { reference } = drift
@@ -167,7 +163,6 @@ function costText({ pattern, drift }: Cost, members: readonly CohortMember<NodeR
 }
 
 type RotationMember = CohortMember<NodeRotation>
-type ReadValue = (fact: NodeRotation) => FieldValue
 
 interface Cost {
   pattern: string
@@ -343,7 +338,7 @@ function settingNames(blocks: readonly LogBlock[], byPolicy: Settings) {
 function valueDrift(
   what: string,
   members: readonly RotationMember[],
-  read: ReadValue,
+  read: (fact: NodeRotation) => FieldValue,
   wanted: FieldValue | null,
 ) {
   const values = new Map(distinctFacts(members).map(fact => [fact, read(fact)]))

@@ -22,7 +22,6 @@ import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-ow
 import type { StepAction } from '#model/finding.ts'
 import { type KubernetesPod, type PodSpec, placedWorkload } from '#model/input/record.ts'
 import {
-  type ContainerHolder,
   conditionOf,
   type EvaluatedThreshold,
   type RankedPod,
@@ -90,13 +89,6 @@ const leastWritten = 0.05
 /** Share of the disk. A pod that held this much was evicted: the next pod of its owner may not fit either. */
 export const leastTry = 0.25
 
-/** `request`: a quantity, of the message. */
-interface EvictedContainer {
-  owner: ContainerHolder
-  bytes: number
-  request: string
-}
-
 /** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
 export function largestEvicted(
   scarce: 'ephemeral-storage' | 'memory',
@@ -104,16 +96,13 @@ export function largestEvicted(
   at: string,
   leastBytes: number,
   windowMs = weekMs,
-): EvictedContainer | null {
+) {
   const largest = largestContainer(scarce, recordedEvictions(pods, at, windowMs))
   return largest && largest.bytes >= leastBytes ? largest : null
 }
 
 /** By the kubelet's messages. Null: they name none. */
-function largestContainer(
-  scarce: 'ephemeral-storage' | 'memory',
-  evictions: readonly Eviction[],
-): EvictedContainer | null {
+function largestContainer(scarce: 'ephemeral-storage' | 'memory', evictions: readonly Eviction[]) {
   const users = evictions.flatMap(eviction => {
     const { resource, containers } = evictionCause(eviction.message)
     return (resource === scarce ? containers : []).map(({ name: container, used, request }) => ({
@@ -179,25 +168,18 @@ export const placeOf = ({ namespace, name, owner }: Eviction) => ({
 type NamedThreshold = Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>
 
 /** What a rule needs of the evictions of a node. */
-export interface EvictionFact {
-  recorded: Eviction[]
-  thresholds: NamedThreshold[]
-  /** Of the disk of pods, and of the node's memory. Null: unknown. */
-  diskBytes: number | null
-  memoryBytes: number | null
-}
+export type EvictionFact = ReturnType<typeof evictionFact>
 
 export function evictionFact(
   { pods, eviction, node: { status }, at }: Pick<NodeSubject, 'pods' | 'eviction' | 'node' | 'at'>,
   windowMs?: number,
-): EvictionFact {
+) {
   return {
     recorded: recordedEvictions(pods ?? [], at, windowMs),
-    thresholds: (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({
-      signal,
-      value,
-      resolved,
-    })),
+    thresholds: (eviction?.thresholds ?? []).map(
+      ({ signal, value, resolved }): NamedThreshold => ({ signal, value, resolved }),
+    ),
+    /** Of the disk of pods, and of the node's memory. Null: unknown. */
     diskBytes: amountOrNull(status?.capacity?.['ephemeral-storage']),
     memoryBytes: amountOrNull(status?.capacity?.memory),
   }

@@ -140,22 +140,14 @@ export function volumeToWrite(
 export const storageIn = (amounts: { [name: string]: string | undefined } | undefined) =>
   amountOrNull(amounts?.['ephemeral-storage']) ?? 0
 
-/** A disk as the scheduler counts it. */
-interface RequestableDisk {
-  capacityBytes: number
-  allocatableBytes: number
-  /** Share of the disk that the hard eviction threshold keeps from pods. A threshold in bytes counts as reserved. */
-  evictionShare: number
-}
-
 /** Upstream: pkg/kubelet/eviction/defaults_linux.go nodefs.available */
 const defaultEvictionShare = 0.1
 
-/** Upstream: pkg/kubelet/cm/node_container_manager_linux.go getNodeAllocatableAbsolute, helpers hardEvictionReservation */
+/** A disk as the scheduler counts it. Upstream: pkg/kubelet/cm/node_container_manager_linux.go getNodeAllocatableAbsolute, helpers hardEvictionReservation */
 export function requestableDisk({
   node: { status },
   eviction,
-}: Pick<NodeSubject, 'node' | 'eviction'>): RequestableDisk {
+}: Pick<NodeSubject, 'node' | 'eviction'>) {
   const [capacityBytes, allocatableBytes] = [
     storageIn(status?.capacity),
     storageIn(status?.allocatable),
@@ -165,13 +157,18 @@ export function requestableDisk({
   const known = percent === undefined ? 0 : Number(percent) / 100
   const share = eviction ? known : defaultEvictionShare
   const isShareKept = allocatableBytes <= (1 - share) * capacityBytes
-  return { capacityBytes, allocatableBytes, evictionShare: isShareKept ? share : 0 }
+  return {
+    capacityBytes,
+    allocatableBytes,
+    /** Share of the disk that the hard eviction threshold keeps from pods. A threshold in bytes counts as reserved. */
+    evictionShare: isShareKept ? share : 0,
+  }
 }
 
 /** The smallest volume of which pods can request so many bytes: beside them it has what is reserved and what eviction keeps. */
 export function volumeForRequests(
   wantedBytes: number,
-  { capacityBytes, allocatableBytes, evictionShare }: RequestableDisk,
+  { capacityBytes, allocatableBytes, evictionShare }: ReturnType<typeof requestableDisk>,
 ): number {
   const reservedBytes = (1 - evictionShare) * capacityBytes - allocatableBytes
   const filesystemBytes = (wantedBytes + reservedBytes) / (1 - evictionShare)

@@ -1,8 +1,9 @@
 /** Whether image GC can make room: by the replay, which knows what may be deleted, and by the ledger. */
 
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
+import type { DiskHolder } from '#model/prediction.ts'
+import { diskOf } from './holder-cause.ts'
+import type { DiskSubject } from './holder-steps.ts'
 
 /** Lines of a ledger that can be of images which image GC deletes. */
 const ofImages: ReadonlySet<string> = new Set<DiskHolder>([
@@ -15,15 +16,13 @@ const ofImages: ReadonlySet<string> = new Set<DiskHolder>([
 
 const unusedOnly: ReadonlySet<string> = new Set<DiskHolder>(['images-unused'])
 
-interface ImageDisk {
-  imageGC?: Pick<NonNullable<NodeSubject['imageGC']>, 'deletableBytes'> | null
-  ledger: Pick<NodeLedger, 'filesystems' | 'isShared'> | null
-}
-
 /** Whether image GC, with whatever thresholds, leaves less than this used of the disk of images. Null: unknown. */
-export function freesBelow(usedPercent: number, { imageGC, ledger }: ImageDisk): boolean | null {
+export function freesBelow(
+  usedPercent: number,
+  { imageGC, ledger }: Pick<DiskSubject, 'imageGC' | 'ledger'>,
+): boolean | null {
   const name = ledger?.isShared ? 'nodefs' : 'imagefs'
-  const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
+  const disk = ledger && diskOf(ledger, name)
   if (!disk) return null
   const wantedBytes = disk.usedBytes - (usedPercent / 100) * disk.capacityBytes
   const sumOf = (bound: 'lowBytes' | 'highBytes', holders: ReadonlySet<string>) =>

@@ -26,15 +26,7 @@ export interface HeldByWorkload {
   bytes: number
 }
 
-export interface LostNode {
-  /** `ReplicaSet ingest/gateway`. */
-  workloads: string[]
-  /** Pods of one owner whose limits of memory exceed their requests by most. Null: none do by much. */
-  promised: ReturnType<typeof promisedMemory> | null
-  memoryBytes: number | null
-}
-
-export function lostNodeOf({ pods, node }: Pick<NodeSubject, 'pods' | 'node'>): LostNode {
+export function lostNodeOf({ pods, node }: Pick<NodeSubject, 'pods' | 'node'>) {
   const memoryBytes = amountOrNull(node.status?.capacity?.memory)
   const byWorkload = Map.groupBy(pods ?? [], pod => shortName(ownerName(pod)))
   const promised = [...byWorkload]
@@ -42,7 +34,13 @@ export function lostNodeOf({ pods, node }: Pick<NodeSubject, 'pods' | 'node'>): 
     .toSorted(by(({ excessBytes }) => -excessBytes))[0]
   const isLarge =
     promised !== undefined && promised.excessBytes >= leastPromised * (memoryBytes ?? Infinity)
-  return { workloads: [...byWorkload.keys()], promised: isLarge ? promised : null, memoryBytes }
+  return {
+    /** `ReplicaSet ingest/gateway`. */
+    workloads: [...byWorkload.keys()],
+    /** Pods of one owner whose limits of memory exceed their requests by most. Null: none do by much. */
+    promised: isLarge ? promised : null,
+    memoryBytes,
+  }
 }
 
 /** Share of the node's memory. */
@@ -72,7 +70,7 @@ function promisedMemory(workload: string, all: readonly KubernetesPod[]) {
 /** A node that went silent: its last events are the probable reason. */
 export function withLastWords(
   failing: Failing,
-  { workloads, promised, memoryBytes }: LostNode,
+  { workloads, promised, memoryBytes }: ReturnType<typeof lostNodeOf>,
   { events, at }: Pick<NodeContext, 'events' | 'at'>,
   peers: readonly HeldByWorkload[],
   title: string,

@@ -38,11 +38,6 @@ export function placeOf(pattern: string, podLogs = usualPodLogs): Place {
   return pattern.startsWith(`${podLogs}/`) ? 'nothing' : 'elsewhere'
 }
 
-interface SeenLog {
-  path: string
-  bytes: number
-}
-
 /** Null: logs were not read. */
 export function seenLogsOf(host: Host) {
   if (!host.logs) return null
@@ -66,7 +61,7 @@ export function seenLogsOf(host: Host) {
 
 const mostLogs = 50
 
-const logsIn = (logs: readonly HostLog[] = []): SeenLog[] =>
+const logsIn = (logs: readonly HostLog[] = []) =>
   logs
     .slice(0, mostLogs)
     .flatMap(({ path, bytes }) =>

@@ -262,33 +262,22 @@ export function blockInWords({ settings }: LogBlock) {
   return [settingOf(settings, 'criterion').shown, ...words, ...methods].join(', ')
 }
 
-export interface NodeRotation {
-  files: LogFiles | null
-  /** Why each unread file could not be read, by its path. The empty text as key: why not all files were listed. */
-  unread: Record<string, string>
-  /** By path: the day of the file's last change, by the node's clock, if known. Days, not hours, so that more nodes share one fact. */
-  changedOn: Record<string, string>
-  /** By pattern: bytes by which the largest log exceeded its rotation size. */
-  beyondBytes: Record<string, number>
-  /** Bytes of nodefs left before eviction. Null: unknown, or logs lie on another disk. */
-  roomBytes: number | null
-}
+export type NodeRotation = ReturnType<typeof nodeRotation>
 
 const mostUnread = 100
 const mostDays = 400
 
-export function nodeRotation({
-  host,
-  eviction,
-  filesystems,
-}: NodeSubject & { host: Host }): NodeRotation {
+export function nodeRotation({ host, eviction, filesystems }: NodeSubject & { host: Host }) {
   const files = logFilesOf(host)
   const room = haveLogsOwnDisk(host) ? null : roomForLogs({ eviction, filesystems })
   return {
     files,
     unread: unreadFiles(host),
+    /** By path: the day of the file's last change, by the node's clock, if known. Days, not hours, so that more nodes share one fact. */
     changedOn: daysOf(host),
+    /** By pattern: bytes by which the largest log exceeded its rotation size. */
     beyondBytes: files ? overshootBytes(files, host) : {},
+    /** Bytes of nodefs left before eviction. Null: unknown, or logs lie on another disk. */
     roomBytes: room === null ? null : roundDown(room),
   }
 }

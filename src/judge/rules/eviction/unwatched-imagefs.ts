@@ -67,7 +67,7 @@ export const unwatchedImagefs = nodeRule({
       ...(isShared && { title: 'The disk is watched by no eviction threshold' }),
       severity: unwatchedSeverity(disk),
       consequence: `When the ${shown} is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, if it is switched on; where it cannot, pulls and writes of containers${isShared ? ', their logs and the node itself' : ''} fail with "no space left on device".`,
-      confidence: isLikely ? 'likely' : 'certain',
+      ...(isLikely && { confidence: 'likely' }),
       evidence: [
         ...written.map(([map, signal]) =>
           line('configz', `${map}.${signal}`, switchedOffText(configuration[map]?.[signal])),

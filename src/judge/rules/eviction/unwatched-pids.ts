@@ -47,18 +47,14 @@ export const unwatchedPids = contextRule({
   },
 })
 
-interface DaemonSetUse {
-  node: string
-  workload: string
-  processes: number
-}
+type DaemonSetUse = NonNullable<ReturnType<typeof daemonSetUse>>
 
 /** A DaemonSet's pod with at least this many processes is named beside its peers. */
 const manyProcesses = 2000
 const shownPeers = 3
 
 /** The pod of a DaemonSet with the most processes of all pods. Null: another one has them, or they are few. */
-function daemonSetUse(subject: NodeSubject): DaemonSetUse | null {
+function daemonSetUse(subject: NodeSubject) {
   const found = largestPod(subject, processesOf)
   if (!found || found.amount < manyProcesses || !isOfDaemonSet(found.owner)) return null
   const { namespace, workload } = found.owner

@@ -51,7 +51,7 @@ export const logRotationDrift = cohortRule({
   // Each image family has its own logrotate files.
   cohort: ({ identity }) => identity.amiFamily,
   judgesAlone: ({ logRotation }) => Object.keys(logRotation).length > 0,
-  fact: (subject): NodeRotation => nodeRotation(subject),
+  fact: nodeRotation,
 
   *judge(members, policy) {
     const { logRotation } = policy

@@ -287,12 +287,7 @@ function uncountedDisk(
   }
 }
 
-interface RefusedPod {
-  owner: PodHolder
-  time: string | null
-  amounts: NonNullable<ReturnType<typeof refusedStorage>>
-  scheduler: string
-}
+type RefusedPod = ReturnType<typeof refusedPod>[number]
 
 /** Pods that the kubelet did not admit within a day. */
 const refusedPods = (pods: readonly KubernetesPod[], at: string): RefusedPod[] =>
@@ -308,7 +303,7 @@ function refusedPod(
   owner: PodHolder,
   time: string | null,
   scheduler = defaultScheduler,
-): RefusedPod[] {
+) {
   const amounts = refusedStorage(message)
   // A kubelet that has just started may not know its disk yet (kubernetes#70618).
   return amounts && amounts.capacity > 0 ? [{ owner, time, amounts, scheduler }] : []

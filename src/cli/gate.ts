@@ -109,7 +109,7 @@ function documentText(document: GateDocument, format: GateCommandOptions['format
 }
 
 /** Of a folder those that the gate may read, as they are now and as they were. */
-function filesOf(path: string, base: string | undefined): string[] {
+function filesOf(path: string, base: string | undefined) {
   const folders = [path, ...(base === undefined ? [] : [beforeOf(path, base)])].filter(isFolder)
   if (folders.length === 0) return [path]
   const found = folders.flatMap(folder =>

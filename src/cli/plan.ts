@@ -169,7 +169,7 @@ async function runPlan(options: PlanOptions): Promise<number> {
  * @returns the plan that is there, if it does the same: one command can stand twice in a report
  * @throws OperatorError if another file is there
  */
-function planInPlace({ out, force }: PlanOptions, plan: Plan): Plan | null {
+function planInPlace({ out, force }: PlanOptions, plan: Plan) {
   if (force === true || !existsSync(out) || !statSync(out).isFile() || statSync(out).size === 0)
     return null
   const present = presentPlan(out)
@@ -179,7 +179,7 @@ function planInPlace({ out, force }: PlanOptions, plan: Plan): Plan | null {
   )
 }
 
-function presentPlan(file: string): Plan | null {
+function presentPlan(file: string) {
   try {
     return parsePlan(textOf(file, 'plan'), file)
   } catch (error) {
@@ -241,7 +241,7 @@ interface PrintedPlan {
 }
 
 /** The text ends with a newline. */
-function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): string {
+function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen) {
   const sheet = sheetOf(screen, widest)
   const { bold, wrap } = sheet
   const { cohorts, steps, never, refused, later = [], unchanged, waves } = plan

@@ -58,7 +58,7 @@ export function printRun(
 export async function withRemediation(
   given: RemediationOptions,
   work: (live: RemediateOptions) => Promise<RemediationRun>,
-): Promise<RemediationRun> {
+) {
   const options = { ...given, remediate: true }
   const policy = policyOf(options)
   const store = sealedStore(await storeAt(options.store), await keyFor('runs', options.store))

@@ -1,7 +1,6 @@
 /** Reads records by the options: EKS, a kubeconfig, the surrounding cluster, or a saved file. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
 import {
@@ -50,7 +49,7 @@ export async function* liveRecords(
 }
 
 /** The selection by EKS names, if EKS lists the clusters. */
-export const eksSelection = ({ kubeconfig }: PlaceOptions, selection: Selection): Selection =>
+export const eksSelection = ({ kubeconfig }: PlaceOptions, selection: Selection) =>
   kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection
 
 /** What a command reads with: its signal, its progress and its records. */
@@ -121,7 +120,7 @@ async function namedEndpoints(options: PlaceOptions, policy: Policy) {
 }
 
 /** The cluster whose pod runs this process. @throws OperatorError */
-export async function ownClusterEndpoint(name: string): Promise<NamedEndpoint> {
+export async function ownClusterEndpoint(name: string) {
   const { inClusterEndpoint } = await import('#clients/kubernetes/kubeconfig.ts')
   return inClusterEndpoint(name)
 }

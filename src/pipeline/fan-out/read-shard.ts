@@ -22,7 +22,7 @@ import { lostNodes, whyLost } from './lost.ts'
 export async function readShard(
   { cluster, shard }: { cluster: number; shard: number },
   context: FanOutContext,
-): Promise<void> {
+) {
   const { runId, store, runtime } = context
   const kept = keys.records(runId, cluster, shard)
   if (await hasFile(store, kept)) return

@@ -8,7 +8,7 @@ import { type Policy, readModeOf } from '#model/policy.ts'
 import { readingSeconds } from '#pipeline/runtime/runtime.ts'
 
 /** Nodes of one group stay together if they fit. Shards do not depend on the order of the list. */
-export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number): NodeRecord[][] {
+export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number) {
   const groups = Map.groupBy(
     nodes.map(record => ({ record, identity: nodeIdentity(record.node) })),
     ({ identity: { group } }) => (group.kind === 'Node' ? '' : `${group.kind}/${group.name}`),
@@ -45,7 +45,7 @@ const aroundSeconds = 60
 const requestSeconds = readingSeconds - aroundSeconds
 
 /** The clusters read by SSM, grouped by account and region. */
-export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): ClusterTarget[][] {
+export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy) {
   const isBySsm = ({ record, place }: ClusterTarget) =>
     place !== null && promisedSources[readModeOf(policy, record.cluster)].includes('host')
   const placeOf = ({ record: { eks }, place }: ClusterTarget) => {
@@ -56,14 +56,14 @@ export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): Cl
 }
 
 /** Nodes of one account and region that one function can read by SSM in its time: 1,100 at the default pace. */
-export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
+export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>) =>
   Math.floor((pace.ssmRequestsPerSecond * requestSeconds) / ssmCallsPerNodeMax)
 
 /**
  * @param sharing per account and region, the number of clusters that are read by SSM
  * @returns clusters read at once, few enough that a shard has the nodes of at least one command
  */
-export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: ShardLimits): number {
+export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: ShardLimits) {
   const most = Math.max(1, Math.floor(ssmNodesMax({ pace }) / commandInstancesMax))
   const isShared = sharing.some(clusters => clusters > most)
   return isShared ? Math.min(most, fanOut.clustersAtOnce) : fanOut.clustersAtOnce

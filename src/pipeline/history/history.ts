@@ -348,7 +348,7 @@ const scopeIn = ({ document: { run } }: AuditedRun, scope: string | null) =>
   scope === null || run.account === null ? null : JSON.stringify([run.account, run.region, scope])
 
 /** The EKS clusters that the policy selects. Only runs with equal scopes can report that a cluster is gone. */
-export const scopeOf = ({ accounts, clusters }: Policy): string =>
+export const scopeOf = ({ accounts, clusters }: Policy) =>
   JSON.stringify([
     accounts.map(({ roleArn, regions }) => [roleArn, regions]),
     clusters.names,

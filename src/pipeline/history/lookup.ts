@@ -57,10 +57,7 @@ export async function historyOfNode(
 }
 
 /** @throws Error with a message for people when the store cannot be read */
-export async function clusterTrends(
-  store: Store,
-  { clusters, days }: LookupOptions,
-): Promise<ClusterTrend[]> {
+export async function clusterTrends(store: Store, { clusters, days }: LookupOptions) {
   const chosen = new Set(clusters.map(clusterKey))
   const trends: ClusterTrend[] = []
   for await (const key of store.list(trendsPrefix)) {

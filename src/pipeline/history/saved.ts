@@ -243,7 +243,7 @@ export function* factsIn(text: string): Generator<NodeFacts> {
 }
 
 /** Null: not a trend. */
-export function parsedTrend(text: string): ClusterTrend | null {
+export function parsedTrend(text: string) {
   const parsed = trend.safeParse(jsonIn(text))
   return parsed.success ? parsed.data : null
 }

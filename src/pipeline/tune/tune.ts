@@ -299,7 +299,7 @@ const tunedRules = rules.flatMap(rule =>
 function openRecommendation(policy: Policy) {
   let patch: RawObject = {}
   return {
-    take(subject: NodeSubject): void {
+    take(subject: NodeSubject) {
       for (const rule of tunedRules) {
         const outcome = outcomeOf(rule, subject, policy)
         const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}

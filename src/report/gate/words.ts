@@ -75,7 +75,7 @@ const selfExplaining: ReadonlySet<GateProblemKind> = new Set([
 ])
 
 /** Null: the problem's own text says it, and no finding reports it. */
-function labelOf({ kind, severity }: GateProblem): string | null {
+function labelOf({ kind, severity }: GateProblem) {
   if (selfExplaining.has(kind)) return severity
   return severity === null ? kinds[kind] : `${kinds[kind]}, ${severity}`
 }
@@ -108,7 +108,7 @@ const nodeCount = (groups: readonly GateProblem[]) =>
   groups.reduce((sum, { nodes }) => sum + nodes.count, 0)
 
 /** `5 nodes in 2 groups: prod/general (3), prod/batch (2)`, `prod/general, 3 nodes: a, b, c`; null: the problem is the file's own. */
-export function placesOf(effect: Effect, names: number): string | null {
+export function placesOf(effect: Effect, names: number) {
   const groups = groupsOf(effect)
   const [first = effect[0]] = groups
   if (groups.length === 1) {
@@ -144,7 +144,7 @@ function headlineOf(effect: Effect) {
 }
 
 /** The value to write. */
-function valueTexts(effect: Effect): string[] {
+function valueTexts(effect: Effect) {
   const limits = limitTexts(effect.flatMap(({ most }) => most))
   const instead = insteadTexts(effect)
   return [
@@ -156,7 +156,7 @@ function valueTexts(effect: Effect): string[] {
 }
 
 /** `imageGCHighThresholdPercent 56 and imageGCLowThresholdPercent 51`, with the nodes that each is for if they differ. */
-function insteadTexts(effect: Effect): string[] {
+function insteadTexts(effect: Effect) {
   const all = effect.flatMap(problem =>
     problem.instead.map(({ settings, nodes }) => ({
       text: Object.entries(settings)
@@ -172,7 +172,7 @@ function insteadTexts(effect: Effect): string[] {
 }
 
 /** The value that runs, if all nodes have one: with it the problem is not there. */
-function todayText(effect: Effect): string {
+function todayText(effect: Effect) {
   const [now, ...others] = new Set(effect.flatMap(({ values }) => values?.before ?? [null]))
   const isOfField = effect.every(({ field, most }) =>
     most.every(({ signal }) => field?.endsWith(`.${signal}`)),

@@ -75,7 +75,7 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
 }
 
 /** The findings as `highwater.diff/1` lists them. */
-export const findingsByChange = ({ findings }: Delta): DiffDocument['findings'] =>
+export const findingsByChange = ({ findings }: Delta) =>
   Object.fromEntries(
     changes.map(change => [
       change,

@@ -197,7 +197,7 @@ const reasonFor = (
   { reasons, unreadReasons }: Knowledge,
   finding: FindingOnSubject,
   node: string | undefined,
-): string | undefined =>
+) =>
   reasons.get(subjectKey(finding)) ??
   reasons.get(subjectKey(wholeCluster(finding))) ??
   unreadReasons.get(keyOf(finding.cluster, null)) ??

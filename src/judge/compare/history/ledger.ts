@@ -325,11 +325,7 @@ function spreadOf(values: number[]): Spread | null {
 }
 
 /** One point per day, in order, without points from before `forgetBefore`. */
-export const withPoint = (
-  points: TrendPoint[],
-  point: TrendPoint,
-  forgetBefore: string,
-): TrendPoint[] =>
+export const withPoint = (points: TrendPoint[], point: TrendPoint, forgetBefore: string) =>
   [...points.filter(({ day }) => day !== point.day && day >= forgetBefore), point].toSorted(
     by(({ day }) => day),
   )

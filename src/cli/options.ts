@@ -38,6 +38,12 @@ export interface FleetOptions extends SelectionOptions, PlaceOptions {
   deadline: number
 }
 
+/** Of a command that prints a document of a live fleet or of a saved snapshot. */
+export interface ReadingOptions extends FleetOptions {
+  snapshot?: string
+  format: 'text' | 'json'
+}
+
 export const policyFileName = 'highwater.yaml'
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 

@@ -136,20 +136,11 @@ export const savedRecords = (
 const quietEveryMs = 60_000
 const redrawEveryMs = 120
 
-interface Progress {
-  /** Called when the number of nodes of a cluster is known. */
-  expect(cluster: string, nodes: number): void
-  nodeRead(): void
-  /** Called before nodes, or none, are read again after that time; null: no time is left for it. */
-  wait(nodes: number, waitMs: number | null): void
-  end(): void
-}
-
 /** @param stream standard error, so that standard output contains only the report */
 export function openProgress(
   stream: NodeJS.WriteStream,
   now: () => number = () => performance.now(),
-): Progress {
+) {
   if (verbosity.isQuiet) return { expect() {}, nodeRead() {}, wait() {}, end() {} }
   const startMs = now()
   const expected = new Map<string, number>()
@@ -171,7 +162,8 @@ export function openProgress(
     if (now() - drawnMs >= (stream.isTTY ? redrawEveryMs : quietEveryMs)) draw()
   }
   return {
-    expect(cluster, nodes) {
+    /** Called when the number of nodes of a cluster is known. */
+    expect(cluster: string, nodes: number) {
       expected.set(cluster, nodes)
       if (stream.isTTY) maybeDraw()
       else stream.write(`reading ${plural(nodes, 'node')} of cluster ${clean(cluster)}\n`)
@@ -180,7 +172,8 @@ export function openProgress(
       read += 1
       maybeDraw()
     },
-    wait(nodes, waitMs) {
+    /** Called before nodes, or none, are read again after that time; null: no time is left for it. */
+    wait(nodes: number, waitMs: number | null) {
       if (stream.isTTY) stream.write('\r\u001b[2K')
       if (nodes === 0) {
         stream.write('no node with little headroom and unknown growth: nothing is read again\n')

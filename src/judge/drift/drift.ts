@@ -249,13 +249,9 @@ export function declarationOfSource(
   }
 }
 
-interface SourceOrigin extends Pick<DeclaredSetting, 'where' | 'by'> {
-  source: string | null
-}
-
 function fromConfig(
   config: Readonly<Record<string, unknown>>,
-  { where, by, source }: SourceOrigin,
+  { where, by, source }: Pick<DeclaredSetting, 'where' | 'by'> & { source: string | null },
   { kubeletVersion, amiFamily }: DeclaredNode,
 ): DeclaredSetting[] {
   const features = featuresOf(kubeletVersion)

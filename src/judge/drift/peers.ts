@@ -236,13 +236,9 @@ export function baselineOf(
 
 /** One line for each layer that lost values; the layer with most losses comes first. */
 export function layerEvidence(losses: readonly Loss[]) {
-  const counts = [...Map.groupBy(losses, ({ layer }) => layer)].map(([layer, of]) => ({
-    layer,
-    count: of.length,
-  }))
-  return counts
-    .toSorted((a, b) => b.count - a.count)
-    .map(({ layer }) => line('layer', 'layer', layer))
+  return [...Map.groupBy(losses, ({ layer }) => layer)]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([layer]) => line('layer', 'layer', layer))
 }
 
 export const wayEvidence = (losses: readonly Loss[], start: StartFact | null, running: Running) =>

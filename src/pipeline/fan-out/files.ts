@@ -69,13 +69,6 @@ export interface ClusterWork {
   ssmRequestsPerSecond: number
 }
 
-/** An item of the state machine's map. */
-export interface WorkItem {
-  run: string
-  cluster: number
-  shards: number[]
-}
-
 const inRun = (run: string, name: string) => runKey(run, `fan-out/${name}`)
 const inCluster = (run: string, cluster: number, name: string) =>
   inRun(run, `clusters/${cluster}/${name}`)

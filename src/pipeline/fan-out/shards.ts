@@ -1,5 +1,6 @@
 /** Divides the nodes of a cluster into shards; one function reads one shard. */
 
+import { by } from '#base/text.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -14,10 +15,8 @@ export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number) {
     ({ identity: { group } }) => (group.kind === 'Node' ? '' : `${group.kind}/${group.name}`),
   )
   const shards: NodeRecord[][] = []
-  for (const [, members] of [...groups].toSorted(byKey)) {
-    const sorted = members
-      .toSorted((a, b) => (a.identity.name < b.identity.name ? -1 : 1))
-      .map(({ record }) => record)
+  for (const [, members] of [...groups].toSorted(by(([group]) => group))) {
+    const sorted = members.toSorted(by(({ identity }) => identity.name)).map(({ record }) => record)
     const last = shards.at(-1)
     if (last && last.length + sorted.length <= mostNodes) last.push(...sorted)
     else
@@ -26,8 +25,6 @@ export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number) {
   }
   return shards
 }
-
-const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 export interface SsmShare {
   /** SSM requests per second for one cluster. */

@@ -9,6 +9,7 @@ import {
   textOfValue,
   valueAt,
 } from '#base/raw-object.ts'
+import { firstNames } from '#base/text.ts'
 import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
@@ -389,10 +390,8 @@ function settingsLost(after: RolledOut, before: RolledOut, areFilesKnown: boolea
   const [first] = lost
   if (!first) return []
   const names = [...new Set(lost.map(({ path }) => fieldOf(path)))]
-  const more = names.length - mostNamed
-  const shown = [...names.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(', ')
   const unless = areFilesKnown ? '' : ', unless a flag or a drop-in sets them'
-  const text = `It takes the place of the kubelet's whole file, which loses ${shown}${unless}.`
+  const text = `It takes the place of the kubelet's whole file, which loses ${firstNames(names, mostNamed)}${unless}.`
   return [{ kind: 'settings-lost', part: first.part, path: null, text }]
 }
 

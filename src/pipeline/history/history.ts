@@ -133,11 +133,9 @@ async function takeNodes(
   last: string,
   { textAt, ownRunId, earlier }: { textAt: TextAt; ownRunId: string; earlier: Earlier },
 ) {
-  const lastMs = Date.parse(utcDay(last))
-  for (let back = 0; back <= daysBack && !Number.isNaN(lastMs); back++) {
-    const text = await textAt(
-      nodesKey(cluster, utcDay(new Date(lastMs - back * dayMs).toISOString())),
-    )
+  const lastDay = utcDay(last)
+  for (let back = 0; back <= daysBack && !Number.isNaN(Date.parse(lastDay)); back++) {
+    const text = await textAt(nodesKey(cluster, dayBefore(lastDay, back)))
     if (text === null) continue
     for (const { node, runId, ...facts } of factsIn(text))
       earlier.nodes.set(nodeKey(cluster, node), readingOf(facts, runId === ownRunId))
@@ -364,9 +362,7 @@ function fillsOf(nodes: AuditedNode[], earlier: Earlier) {
 const dayBefore = (day: string, days: number) =>
   utcDay(new Date(Date.parse(day) - days * dayMs).toISOString())
 
-type PartCompared = Pick<Compared, 'delta' | 'before'>
-
-const notCompared: PartCompared = {
+const notCompared: Pick<Compared, 'delta' | 'before'> = {
   delta: { new: [], resolved: [], worse: [], regressed: [] },
   before: null,
 }

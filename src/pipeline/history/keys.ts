@@ -61,24 +61,15 @@ export async function updateText(store: Store, key: string, change: (text: strin
     throw new Error(`${store.location}/${key} was changed by other writers at every try`)
 }
 
-interface FoundText {
-  /** Empty: there is no file, it is no gzip, or it is too long. */
-  text: string
-  /** Null: there is no file, or a too long one. */
-  version: string | null
-  /** Why it is too long; null: it is not. */
-  flaw: string | null
-}
-
 /** Nodes of one group have nearly the same lines. */
 const shortBytes = 4 * 1024 * 1024
 
-/** @param maxBytes limit of the unpacked text @throws Error with a message for people when the store cannot be read */
-export async function readText(
-  store: Store,
-  key: string,
-  maxBytes: number = historyRoom(),
-): Promise<FoundText> {
+/**
+ * @param maxBytes limit of the unpacked text
+ * @returns `text` empty: there is no file, it is no gzip, or it is too long; `version` null: there is no file, or a too long one; `flaw`: why it is too long
+ * @throws Error with a message for people when the store cannot be read
+ */
+export async function readText(store: Store, key: string, maxBytes = historyRoom()) {
   try {
     const found = await store.read(key)
     if (!found) return { text: '', version: null, flaw: null }

@@ -1,5 +1,6 @@
 /** Words that the formats of a gate share. */
 
+import { firstLines, firstNames } from '#base/text.ts'
 import {
   type GateDocument,
   type GateFile,
@@ -138,9 +139,7 @@ function headlineOf(effect: Effect) {
   const settings = groupProblems(effect, one => [one.field, one.line]).map(
     ([one]) => `${nameText(one.field ?? '')}${one.line === line ? '' : ` (line ${one.line})`}`,
   )
-  const more = settings.length - shownFields
-  const shown = [...settings.slice(0, shownFields), ...(more > 0 ? [`${more} more`] : [])]
-  return `${shown.join(', ')} ${settings.length === 1 ? 'takes' : 'take'} no effect: ${lineText(text)}`
+  return `${firstNames(settings, shownFields)} ${settings.length === 1 ? 'takes' : 'take'} no effect: ${lineText(text)}`
 }
 
 /** The value to write. */
@@ -401,15 +400,13 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
 /** Settings of a problem that stops the change come first. */
 function settingsCell({ settings, refused, unread }: GateGroup, problems: readonly GateProblem[]) {
   const stops = new Set(problems.filter(problem => problem.stops).map(({ field }) => field))
-  const shown = settings
-    .toSorted((a, b) => Number(stops.has(b.field)) - Number(stops.has(a.field)))
-    .slice(0, shownSettings)
-    .map(({ field, values }) => escapeMarkdown(settingText(field, [values])))
-  const more = settings.length - shown.length
-  if (shown.length === 0 && refused + unread > 0)
+  if (settings.length === 0 && refused + unread > 0)
     return refused > 0 ? 'unknown: refused' : 'unknown: not read'
-  if (shown.length === 0) return 'as before'
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('<br>')
+  if (settings.length === 0) return 'as before'
+  const texts = settings
+    .toSorted((a, b) => Number(stops.has(b.field)) - Number(stops.has(a.field)))
+    .map(({ field, values }) => escapeMarkdown(settingText(field, [values])))
+  return firstLines(texts, shownSettings).join('<br>')
 }
 
 function consequences(

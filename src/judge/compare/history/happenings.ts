@@ -43,12 +43,8 @@ const ofEvents: Readonly<Record<string, Happening['what']>> = {
   ImageGCFailed: 'image-gc-failed',
   Rebooted: 'reboot',
 }
-const watchedConditions: ReadonlySet<string> = new Set([
-  'DiskPressure',
-  'MemoryPressure',
-  'PIDPressure',
-  'Ready',
-])
+const watchedConditions = ['DiskPressure', 'MemoryPressure', 'PIDPressure', 'Ready']
+
 export function happeningsOf(input: NodeInput, at: string) {
   const recorded = recordedEvictions(input.pods ?? [], at, windowMs).map(
     ({ namespace, name, time, message }) =>
@@ -88,7 +84,7 @@ function fromConditions({ node }: NodeInput, at: string): Happening[] {
   const joinedMs = Date.parse(node.metadata?.creationTimestamp ?? '') + joiningMs
   return (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) => {
     const isNews =
-      watchedConditions.has(type) && isWithinWindow(lastTransitionTime ?? null, at, windowMs)
+      watchedConditions.includes(type) && isWithinWindow(lastTransitionTime ?? null, at, windowMs)
     if (!isNews || lastTransitionTime === undefined) return []
     if (Date.parse(lastTransitionTime) <= joinedMs) return []
     const isBack = type !== 'Ready' && lastTransitionTime === ready?.lastTransitionTime

@@ -36,6 +36,8 @@ export interface PlaceOptions {
 
 export interface FleetOptions extends SelectionOptions, PlaceOptions {
   deadline: number
+  quiet?: boolean
+  verbose?: boolean
 }
 
 export const policyFileName = 'highwater.yaml'

@@ -9,7 +9,7 @@ import { weekMs } from '#base/units.ts'
 import { oneLine } from '#clients/failure.ts'
 import { type Store, update } from '#clients/store/store.ts'
 import { type RemediationRun, runStates, type StepState } from '#model/plan.ts'
-import type { RemediationNotices, ReportedRun } from '#model/report.ts'
+import type { RemediationNotices } from '#model/report.ts'
 import { Unsealed, unsealedText } from './seal.ts'
 
 const noticesKey = 'remediation/notices.json'
@@ -17,7 +17,7 @@ const schema = 'highwater.notices/1'
 const refusedMax = 20
 const runsMax = 20
 const clustersMax = 200
-const keptMs = weekMs
+
 const keyMaxLength = 1024
 const shownKeyMaxLength = 200
 const rounds = 3
@@ -73,14 +73,14 @@ export async function keepNotices(
   store: Store,
   { refused = [], runs = [] }: { refused?: Iterable<string>; runs?: readonly RemediationRun[] },
   now: Date,
-): Promise<void> {
+) {
   const start = `${store.location}/`
   const keys = [...refused].map(at => (at.startsWith(start) ? at.slice(start.length) : at))
   await update(store, noticesKey, rounds, async () => {
     const { version, list, isForeign } = await readList(store)
     const next = extendedList(list, isForeign ? [...keys, noticesKey] : keys, runs, now)
     if (!isForeign && comparableText(next) === comparableText(list)) return null
-    return { version, body: `${JSON.stringify(next)}\n`, contentType: 'application/json' }
+    return { version, body: `${JSON.stringify(next)}\n` }
   })
 }
 
@@ -164,25 +164,20 @@ export async function noticesIn(store: Store, now: Date): Promise<RemediationNot
     }
   const refused = recentItems(list.refused, now).map(
     ({ key, at }) =>
-      `remediate refused ${store.location}/${oneLine(key, shownKeyMaxLength)}, which claims to be ${claimOf(key)}: it has no valid seal (last met ${at}). Nothing was done by it. Find out who can write there`,
+      `remediate refused ${store.location}/${oneLine(key, shownKeyMaxLength)}, which claims to be ${claims.find(([pattern]) => pattern.test(key))?.[1] ?? 'something else'}: it has no valid seal (last met ${at}). Nothing was done by it. Find out who can write there`,
   )
   const more = `remediate refused ${list.refusedLeftOut} more objects: its log names them`
   return {
-    runs: recentItems(list.runs, now).map(run => reportedRun(store, run)),
+    runs: recentItems(list.runs, now).map(run => ({
+      ...run,
+      place: `${store.location}/remediation/runs/${run.run}/report.json`,
+    })),
     refused: list.refusedLeftOut > 0 ? [...refused, more] : refused,
   }
 }
 
-const reportedRun = (store: Store, run: NotedRun): ReportedRun => ({
-  ...run,
-  place: `${store.location}/remediation/runs/${run.run}/report.json`,
-})
-
-const claimOf = (key: string) =>
-  claims.find(([pattern]) => pattern.test(key))?.[1] ?? 'something else'
-
 const recentItems = <T extends { at: string }>(noted: readonly T[], now: Date) =>
-  noted.filter(({ at }) => Math.abs(now.getTime() - Date.parse(at)) <= keptMs)
+  noted.filter(({ at }) => Math.abs(now.getTime() - Date.parse(at)) <= weekMs)
 
 async function listToShow(store: Store): Promise<Notices | 'foreign' | null> {
   const found = await store.read(noticesKey)

@@ -157,7 +157,7 @@ const roleArnOf = (condition: string, resource: string, suffix = '') => ({
 /* CloudFormation templates as YAML with short forms (`!Ref`). Source: CloudFormation user guide, intrinsic functions. */
 
 /** @param template with the long forms, `{ 'Fn::Sub': … }` */
-export function cloudFormationYaml(template: object): string {
+export function cloudFormationYaml(template: object) {
   // CloudFormation reads YAML 1.1: on, off, yes and no need quotes.
   const document = new Document(template, { version: '1.1', aliasDuplicateObjects: false })
   visit(document, { Map: (_, map) => shortForm(map) })

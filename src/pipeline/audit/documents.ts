@@ -2,7 +2,7 @@
 import { applyDocuments, contentOf, documents } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 
-export const deployedDocuments = (): { name: string; content: string }[] =>
+export const deployedDocuments = () =>
   [...documents, ...applyDocuments].map(document => ({
     name: document.name,
     content: contentOf(document, readScript),

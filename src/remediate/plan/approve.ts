@@ -30,7 +30,7 @@ export const longestMs = weekMs
 const skewMs = 5 * 60_000
 
 /** @throws OperatorError if the digest is another plan's, or the approval is not allowed */
-export function approve(plan: Plan, request: ApprovalRequest): Approval {
+export function approve(plan: Plan, request: ApprovalRequest) {
   const { digest, by, identity, at, until, options } = request
   if (by.trim() === '')
     throw new OperatorError('An approval needs the name of the person who gives it')
@@ -61,7 +61,7 @@ const latinWords = /^(?:[!-~]|(?=[\u00c0-\u017f])\p{L})+(?: (?:[!-~]|(?=[\u00c0-
 const likePolicy = /^p[o0ø][l1i|!ł][i1l|!ı]cy$/i
 
 /** Whether a name is in Latin letters and its normal form (NFKC), and does not read as `policy` without being it. */
-export const isPlainName = (by: string): boolean =>
+export const isPlainName = (by: string) =>
   latinWords.test(by) &&
   by === by.normalize('NFKC') &&
   (by.toLowerCase() === byPolicy ||
@@ -77,11 +77,11 @@ export function checkApproval(
   approval: Approval,
   now: string,
   auto: AutoApproval | null = null,
-): void {
+) {
   const { plan: digest, by, at, until, options } = approval
   if (digest !== plan.digest)
     throw new OperatorError(
-      `The approval is for another plan: it names ${digestText(digest)}, this plan's digest is ${plan.digest}`,
+      `The approval is for another plan: it names ${JSON.stringify(digest.slice(0, 64))}, this plan's digest is ${plan.digest}`,
     )
   if (Date.parse(until) - Date.parse(at) > longestMs)
     throw new OperatorError(
@@ -104,8 +104,6 @@ export function checkApproval(
       `The policy has approved plan ${plan.id}, and does not approve it now: ${why}. A person may approve it`,
     )
 }
-
-const digestText = (digest: string) => JSON.stringify(digest.slice(0, 64))
 
 /** A node's data just before the change. */
 export interface PresentNode {

@@ -61,7 +61,7 @@ function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined, writtenBy:
 export function untrueSteps(
   { steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>,
   writtenBy: ContentReader = contentReader(),
-): string[] {
+) {
   const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
   return steps.flatMap(step => {
     const why = whyUntrue(step, byId.get(step.cohort), writtenBy)

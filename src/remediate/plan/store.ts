@@ -11,9 +11,9 @@ const planKey = (digest: string) => `remediation/plans/${digest}.json`
 const approvalKey = (digest: string) => `remediation/approvals/${digest}.json`
 
 /** Equal plans are one file. @returns where the plan lies, for people */
-export async function keepPlan(store: Store, plan: Plan): Promise<string> {
+export async function keepPlan(store: Store, plan: Plan) {
   const key = planKey(plan.digest)
-  await store.create(key, planText(plan), 'application/json')
+  await store.create(key, planText(plan))
   return `${store.location}/${key}`
 }
 
@@ -63,7 +63,7 @@ export async function keptRun(
 const headForm = /^remediation\/runs\/([a-f0-9]{16})\/run\.json$/
 
 /** Names of the runs that have not ended, including runs that are being rolled back. @param store the store of sealed journals */
-export async function openRuns(store: Store): Promise<string[]> {
+export async function openRuns(store: Store) {
   const open: string[] = []
   for await (const key of store.list('remediation/runs/')) {
     const run = headForm.exec(key)?.[1]
@@ -82,13 +82,9 @@ async function isOpenRun(journal: Journal) {
 }
 
 /** A later approval of a plan replaces an earlier one. @param sealKey as `sealedApproval` takes it @returns where the approval lies, for people */
-export async function keepApproval(
-  store: Store,
-  approval: Approval,
-  sealKey: MacKey,
-): Promise<string> {
+export async function keepApproval(store: Store, approval: Approval, sealKey: MacKey) {
   const key = approvalKey(approval.plan)
-  await store.write(key, await sealedApproval(approval, sealKey), 'application/json')
+  await store.write(key, await sealedApproval(approval, sealKey))
   return `${store.location}/${key}`
 }
 

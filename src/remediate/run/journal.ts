@@ -39,7 +39,7 @@ const rounds = 5
 export class Overtaken extends Error {}
 
 /** The head of a run that continues under another approval. */
-export function withResumer(head: RunHead, approval: Approval): RunHead {
+export function withResumer(head: RunHead, approval: Approval) {
   const { approvedBy, resumedBy = [] } = head
   const by = approverOf(approval)
   return by === approvedBy || resumedBy.includes(by)
@@ -142,10 +142,10 @@ export class Journal {
     approval: HeldApproval,
     startedAt: string,
     clusters: Record<string, string>,
-  ): Promise<RunHead> {
-    await this.#store.write(this.#key('plan.json'), planText(plan), 'application/json')
+  ) {
+    await this.#store.write(this.#key('plan.json'), planText(plan))
     const approved = approval.sealed ?? approvalText(approval)
-    await this.#store.write(this.#key('approval.json'), approved, 'application/json')
+    await this.#store.write(this.#key('approval.json'), approved)
     const head: RunHead = {
       run: this.#run,
       plan: plan.digest,
@@ -161,7 +161,7 @@ export class Journal {
   }
 
   /** @throws Overtaken, or what the store throws */
-  noteRun(head: RunHead): Promise<void> {
+  noteRun(head: RunHead) {
     return this.#write(this.#key('run.json'), {
       schema: headSchema,
       writer: this.#writer,
@@ -205,23 +205,19 @@ export class Journal {
   }
 
   /** Whether the run ended, was stopped or is rolled back. Restoring an older journal does not change the answer. */
-  isOver(): Promise<boolean> {
+  isOver() {
     return this.#store.wasWritten(this.#overKey)
   }
 
   /** From now on, nothing new is sent for the run. */
-  async noteOver(): Promise<void> {
+  async noteOver() {
     const mark = { schema: overSchema, run: this.#run }
-    await this.#store.create(this.#overKey, `${JSON.stringify(mark)}\n`, 'application/json')
+    await this.#store.create(this.#overKey, `${JSON.stringify(mark)}\n`)
   }
 
   /** Writes the whole run, for people and other programs. */
-  report(run: RemediationRun): Promise<void> {
-    return this.#store.write(
-      this.#key('report.json'),
-      `${JSON.stringify(run, null, 1)}\n`,
-      'application/json',
-    )
+  report(run: RemediationRun) {
+    return this.#store.write(this.#key('report.json'), `${JSON.stringify(run, null, 1)}\n`)
   }
 
   /** A node whose entry is unreadable, or is that of another node, counts as touched. */
@@ -241,7 +237,7 @@ export class Journal {
     return `remediation/runs/${this.#run}/${name}`
   }
 
-  get #overKey(): string {
+  get #overKey() {
     return `remediation/over/${this.#run}.json`
   }
 
@@ -261,7 +257,7 @@ export class Journal {
   async #write(key: string, content: object) {
     const next = `${JSON.stringify(content)}\n`
     const isUnsealed = this.#unsealed.delete(key)
-    if (isUnsealed) await this.#store.write(key, next, 'application/json')
+    if (isUnsealed) await this.#store.write(key, next)
     else await this.#writeOver(key, next, this.#known.get(key))
     this.#known.set(key, next)
   }
@@ -269,14 +265,14 @@ export class Journal {
   /** @param known the text that is overwritten; undefined: there is none */
   async #writeOver(key: string, next: string, known: string | undefined) {
     for (let round = 0; round < rounds; round++) {
-      if (known === undefined && (await this.#store.create(key, next, 'application/json'))) return
+      if (known === undefined && (await this.#store.create(key, next))) return
       const found = await this.#store.read(key)
       const present = found?.body.toString('utf8')
       // Also true if the answer to our own write was lost.
       if (present === next) return
       if (!found || present !== known)
         throw new Overtaken(`another process writes to run ${this.#run} (${key}): this one stops`)
-      if (await this.#store.replace(key, next, 'application/json', found.version)) return
+      if (await this.#store.replace(key, next, found.version)) return
     }
     throw new Error(
       `${this.#store.location}/${key} could not be written: it was changed again and again`,

@@ -193,7 +193,7 @@ export const applyDocuments: readonly Document[] = [
 ]
 
 /** The text that the agent gives to `sh`; the tests and the lab run the same text. */
-export const scriptOf = ({ files, table }: Document, readFile: (file: string) => string): string =>
+export const scriptOf = ({ files, table }: Document, readFile: (file: string) => string) =>
   `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => withoutComments(readFile(file))).join('')}`
 
 /** Removes comments, empty lines and indentation: a document has a size limit. No text in the scripts depends on them. */
@@ -201,7 +201,7 @@ const withoutComments = (script: string) =>
   script.replace(/^[ \t]*#.*\n/gm, '').replace(/^[ \t]+|^\n/gm, '')
 
 /** The exact content: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
-export function contentOf(document: Document, readFile: (file: string) => string): string {
+export function contentOf(document: Document, readFile: (file: string) => string) {
   const { description, parameters, step, timeoutSeconds, begin } = document
   const content = {
     schemaVersion: '2.2',
@@ -220,8 +220,7 @@ export function contentOf(document: Document, readFile: (file: string) => string
 }
 
 /** `DocumentHash` of a SendCommand with `DocumentHashType` Sha256. */
-export const hashOf = (content: string): string =>
-  createHash('sha256').update(content).digest('hex')
+export const hashOf = (content: string) => createHash('sha256').update(content).digest('hex')
 
 /** No row contains a quote. */
 const shellAssignment = (name: string, rows: readonly string[]) => `${name}='${rows.join('\n')}'\n`

@@ -88,14 +88,12 @@ export async function keepNotices(
 const comparableText = (list: Notices) =>
   JSON.stringify({ ...list, runs: list.runs.map(({ at: _at, ...run }) => run) })
 
-async function readList(
-  store: Store,
-): Promise<{ version: string | null; list: Notices; isForeign: boolean }> {
+async function readList(store: Pick<Store, 'read'>) {
   try {
     const found = await store.read(noticesKey)
-    if (!found) return { version: null, list: nothing, isForeign: false }
-    const read = form.safeParse(parsedJson(found.body))
-    return { version: found.version, list: read.data ?? nothing, isForeign: !read.success }
+    const read = found && form.safeParse(parsedJson(found.body))
+    const [version, list] = [found?.version ?? null, read?.data ?? nothing]
+    return { version, list, isForeign: read?.success === false }
   } catch (error) {
     if (!(error instanceof Unsealed)) throw error
     return { version: error.version, list: nothing, isForeign: true }
@@ -153,9 +151,10 @@ export async function namedPlaces(store: Store): Promise<ReadonlySet<string>> {
 
 /** For a report. Empty if there is no list, or the store does not answer. */
 export async function noticesIn(store: Store, now: Date): Promise<RemediationNotices> {
-  const list = await listToShow(store).catch(() => null)
-  if (list === null) return { runs: [], refused: [] }
-  if (list === 'foreign')
+  const read = await readList({ read: key => readUnsealed(store, key) }).catch(() => null)
+  if (!read) return { runs: [], refused: [] }
+  const { list, isForeign } = read
+  if (isForeign)
     return {
       runs: [],
       refused: [
@@ -179,14 +178,9 @@ export async function noticesIn(store: Store, now: Date): Promise<RemediationNot
 const recentItems = <T extends { at: string }>(noted: readonly T[], now: Date) =>
   noted.filter(({ at }) => Math.abs(now.getTime() - Date.parse(at)) <= weekMs)
 
-async function listToShow(store: Store): Promise<Notices | 'foreign' | null> {
-  const found = await store.read(noticesKey)
+/** Without a key, so the seal is not checked. */
+async function readUnsealed(store: Store, key: string) {
+  const found = await store.read(key)
   if (!found) return null
-  try {
-    const { text } = unsealedText(found.body.toString('utf8'), noticesKey)
-    return form.safeParse(parsedJson(text)).data ?? 'foreign'
-  } catch (error) {
-    if (error instanceof Unsealed) return 'foreign'
-    throw error
-  }
+  return { ...found, body: Buffer.from(unsealedText(found.body.toString('utf8'), key).text) }
 }

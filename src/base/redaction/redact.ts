@@ -66,6 +66,7 @@ function withoutSecrets(text: string) {
   clean = withoutPiped(withoutPairs(clean))
   // Cells and arguments end with the line, and another secret on several lines can begin in them.
   clean = withoutNamedSecrets(
+    // A list that begins in the cell is read as a whole first.
     withoutSecretColumns(clean, cell => cell.includes('[') || hasNamedSecret(cell)),
   )
   clean = withoutSecretColumns(withoutProgramSecrets(clean))

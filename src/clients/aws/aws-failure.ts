@@ -112,6 +112,7 @@ export function awsFailure(error: unknown, { service, what, region, grant, expla
     )
   if (name === 'RequestTimeTooSkewed')
     return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
+  // STS names the refused role, but no reason. The error's name is that of any denied call, so the text decides.
   if (text.includes('is not authorized to perform: sts:AssumeRole on resource: arn:'))
     return fail(
       `not allowed (${text}). That role has to be there, to trust this identity, and to be taken with the external id that its trust asks for; this identity needs sts:AssumeRole on it`,

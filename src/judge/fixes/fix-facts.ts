@@ -155,6 +155,7 @@ export class FixFacts {
           Object.entries(configuration).filter(
             ([field]) =>
               isComparedField(field) ||
+              // These two are not compared, but decide whether a kubelet starts with a fix.
               field === 'shutdownGracePeriodByPodPriority' ||
               field === 'reservedMemory',
           ),

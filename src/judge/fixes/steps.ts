@@ -635,10 +635,12 @@ function sizesOn({ action, node }: OnNode): Command[] {
       sessionCommand(
         { ...node, shell: 'session' },
         'reads',
+        // Source: bottlerocket-os/bottlerocket README, Admin container: it is off unless host-containers.admin.enabled is set.
         `apiclient exec admin sh -c ${shellWord(sizes(action, '/.bottlerocket/rootfs/local'))}`,
       ),
     ]
   if (action.variant === 'datasets') return readInShell('sudo zfs list -o space')({ action, node })
+  // Numbers, such as times and process ids, differ from line to line.
   if (action.variant === 'lines')
     return readInShell(
       `sudo tail -c 1000000 ${shellWord(action.place ?? '')} | cut -c 1-200 | sed 's/[0-9][0-9]*/N/g' | sort | uniq -c | sort -n | tail -n 15 | ${visible}`,
@@ -788,6 +790,7 @@ function emptiesLog({ action: { place = podLogs, variant, owner }, node }: OnNod
       sessionCommand(
         node,
         'changes',
+        // A pod that can write there may have put a link in the place of the log, or of a folder above it: none is followed.
         `sudo find ${logFolder} -xdev -type f -path ${shellWord(place)} -execdir truncate -s 0 {} +`,
       ),
     ]

@@ -23,7 +23,6 @@ import {
   documents,
   type Document as NodeDocument,
 } from '#remediate/scripts/documents.ts'
-import { readScript } from '#remediate/scripts/read-script.ts'
 import { type Applied, accessEntry, namedClusters, roleStatements } from './permissions.ts'
 
 export interface MemberOptions {
@@ -124,7 +123,7 @@ const documentResource = (document: NodeDocument) => [
       DocumentType: 'Command',
       DocumentFormat: 'JSON',
       UpdateMethod: 'NewVersion',
-      Content: contentOf(document, readScript),
+      Content: contentOf(document),
     },
   },
 ]

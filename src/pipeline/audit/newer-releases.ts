@@ -5,6 +5,7 @@ import type { AuditedNode } from '#model/report.ts'
 
 /** @param nodes of the report; an owner's report names no group of others */
 export function withNewerReleases(nodes: readonly AuditedNode[]): AuditedNode[] {
+  // Null: another minor comes first, or the node has no release.
   const images = nodes.map(({ release, upgrade, identity: { amiFamily, kubeletVersion } }) =>
     release === undefined || upgrade
       ? null

@@ -333,6 +333,7 @@ export function whyNothingRead({
   if (
     !nodes.every(
       ({ coverage, prediction: { eviction, imageGC, filesystems } }) =>
+        // A node is silent if its settings and disks are unknown. Pods from the API server do not count as read.
         coverage === 'notRead' ||
         (coverage === 'partlyRead' &&
           eviction === null &&

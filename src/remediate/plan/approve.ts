@@ -31,19 +31,19 @@ const skewMs = 5 * 60_000
 
 /** @throws OperatorError if the digest is another plan's, or the approval is not allowed */
 export function approve(plan: Plan, request: ApprovalRequest) {
-  const { digest, by, identity, at, until, options } = request
-  if (by.trim() === '')
-    throw new OperatorError('An approval needs the name of the person who gives it')
-  if (by.trim().toLowerCase() === byPolicy)
+  const { digest, identity, at, until, options } = request
+  const by = request.by.trim()
+  if (by === '') throw new OperatorError('An approval needs the name of the person who gives it')
+  if (by.toLowerCase() === byPolicy)
     throw new OperatorError('Only the policy approves as "policy": give the name of the person')
-  if (!isPlainName(by.trim()))
+  if (!isPlainName(by))
     throw new OperatorError(
       'The name of the approver has characters that are no Latin letters, digits or signs of ASCII, or looks like "policy": give it on one line',
     )
   const approval: Approval = {
     schema: approvalSchema,
     plan: digest,
-    by: by.trim().slice(0, 200),
+    by: by.slice(0, 200),
     identity,
     at,
     until,
@@ -190,16 +190,9 @@ export function autoApprove(
 }
 
 /** The reason for people; null: the policy approves the plan now. */
-const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date) =>
-  auto
-    ? whyNotApproved(plan, auto, now)
-    : 'the policy approves nothing by itself (remediation.auto)'
-
-function whyNotApproved(
-  { steps, cohorts }: Plan,
-  { fields, clusters, windows }: AutoApproval,
-  now: Date,
-) {
+function whyNotByPolicy({ steps, cohorts }: Plan, auto: AutoApproval | null, now: Date) {
+  if (!auto) return 'the policy approves nothing by itself (remediation.auto)'
+  const { fields, clusters, windows } = auto
   if (steps.length === 0) return 'it changes no node'
   if (!isWindowOpen(windows, now)) return `the policy approves only ${windowsText(windows)}`
   const foreign = steps.find(
@@ -230,10 +223,9 @@ function whyNotApproved(
 function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>, writtenBy: ContentReader) {
   const used = new Set(steps.map(({ cohort }) => cohort))
   const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))
-  const known = new Set(cohorts.map(({ id }) => id))
-  const orphans = [...used]
-    .filter(id => !known.has(id))
-    .map(id => `something that cohort ${id} would have to name`)
+  const orphans = [...used.difference(new Set(cohorts.map(({ id }) => id)))].map(
+    id => `something that cohort ${id} would have to name`,
+  )
   const empty = said.some(fields => fields.length === 0) ? ['something that no cohort names'] : []
   const promised = steps.flatMap(({ expect }) =>
     expect.map(({ field }) => field.split('.')[0] ?? field),

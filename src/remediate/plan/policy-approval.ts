@@ -30,7 +30,7 @@ const sealName = (digest: string) => `approval of policy ${digest}`
 /** @throws OperatorError if the approval would last too long, or has ended */
 export function approvePolicy(
   text: string,
-  { by, identity, at, until }: Pick<PolicyApproval, 'by' | 'identity' | 'at' | 'until'>,
+  { by, identity, at, until }: Omit<PolicyApproval, 'schema' | 'policy'>,
 ): PolicyApproval {
   const ms = Date.parse(until) - Date.parse(at)
   if (!(ms > 0 && ms <= longestPolicyDays * dayMs))

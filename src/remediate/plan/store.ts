@@ -67,18 +67,15 @@ export async function openRuns(store: Store) {
   const open: string[] = []
   for await (const key of store.list('remediation/runs/')) {
     const run = headForm.exec(key)?.[1]
-    if (run !== undefined && (await isOpenRun(new Journal(store, run, 'no writer')))) open.push(run)
+    if (run === undefined) continue
+    const head = await new Journal(store, run, 'no writer').head().catch((error: unknown) => {
+      // A run that cannot be read counts as open: the attempt to resume it reports the error.
+      if (error instanceof OperatorError) return { endedAt: null }
+      throw error
+    })
+    if (head?.endedAt === null) open.push(run)
   }
   return open
-}
-
-/** A run that cannot be read counts as open: the attempt to resume it reports the error. */
-async function isOpenRun(journal: Journal) {
-  const head = await journal.head().catch((error: unknown) => {
-    if (error instanceof OperatorError) return 'unreadable' as const
-    throw error
-  })
-  return head === 'unreadable' || (head !== null && head.endedAt === null)
 }
 
 /** A later approval of a plan replaces an earlier one. @param sealKey as `sealedApproval` takes it @returns where the approval lies, for people */

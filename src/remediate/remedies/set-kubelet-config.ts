@@ -32,6 +32,7 @@ export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
   const remedied =
     node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
   if ('refused' in remedied) return remedied
+  // The place already has the value but does not run with it. Nothing would be written, so no kubelet would restart.
   if (remedied.newSha256 === remedied.oldSha256)
     return {
       refused:

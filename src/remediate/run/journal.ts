@@ -30,7 +30,6 @@ export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'leftAlone'>
 
 const headSchema = 'highwater.run/1'
 const entrySchema = 'highwater.step/1'
-const overSchema = 'highwater.over/1'
 const commandIdsKept = 20
 const readAtOnce = 10
 const rounds = 5
@@ -177,7 +176,12 @@ export class Journal {
       ...(entry.cause !== undefined && { cause: oneLine(entry.cause, 1500) }),
       commandIds: entry.commandIds.slice(-commandIdsKept),
     }
-    await this.#write(this.#entryKey(entry), this.#signed(entrySchema, { entry: kept }))
+    await this.#write(this.#entryKey(entry), {
+      schema: entrySchema,
+      writer: this.#writer,
+      run: this.#run,
+      entry: kept,
+    })
     return kept
   }
 
@@ -211,7 +215,7 @@ export class Journal {
 
   /** From now on, nothing new is sent for the run. */
   async noteOver() {
-    const mark = { schema: overSchema, run: this.#run }
+    const mark = { schema: 'highwater.over/1', run: this.#run }
     await this.#store.create(this.#overKey, `${JSON.stringify(mark)}\n`)
   }
 
@@ -227,10 +231,6 @@ export class Journal {
     if (isIts && entry.instanceId === step.instanceId) return entry
     const why = `its entry in the journal cannot be read (${this.#store.location}/${this.#entryKey(step)}), so it is not known what was done there`
     return { ...pendingStep(step), state: 'broken', why }
-  }
-
-  #signed(schema: string, content: object): object {
-    return { schema, writer: this.#writer, run: this.#run, ...content }
   }
 
   #key(name: string) {

@@ -133,16 +133,6 @@ export class Lease {
   }
 }
 
-/** Null: the lease was never held. @throws what the store throws */
-async function sightLease({
-  store,
-  identity,
-  clock,
-}: Pick<LeaseOptions, 'store' | 'identity' | 'clock'>): Promise<Sighting | null> {
-  const found = await store.read(leaseKey(identity))
-  return found ? { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() } : null
-}
-
 /** Waits while it is unknown whether the holder still lives. @throws OperatorError if another run holds the lease, or what the store throws */
 export async function takeLease(options: LeaseOptions) {
   const { store, cluster, identity, holder, clock, ttlMs, signal } = options
@@ -256,9 +246,14 @@ export async function takeLeases(
   // One fixed order, so that two runs that want several clusters do not wait for each other.
   const wanted = [...named].sort(([a], [b]) => (a < b ? -1 : 1))
   // All at once, so that the leases of a crashed run are waited for together.
-  const sightings = await pMap(wanted, ([identity]) => sightLease({ store, identity, clock }), {
-    concurrency: atOnce,
-  })
+  const sightings = await pMap(
+    wanted,
+    async ([identity]) => {
+      const found = await store.read(leaseKey(identity))
+      return found && { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() }
+    },
+    { concurrency: atOnce },
+  )
   for (const [index, [identity, names]] of wanted.entries()) {
     const clusters = names.map(([cluster]) => cluster)
     const lease = await takeLease({

@@ -38,6 +38,7 @@ export function stateOf(record: NodeInput, prediction: NodePrediction, policy: P
             ...[
               ...new Set(
                 eviction.thresholds.flatMap(({ signal, met }) =>
+                  // The containerfs signals only repeat the filesystem of containerfs.
                   met === true && !signal.startsWith('containerfs.') ? [signal] : [],
                 ),
               ),

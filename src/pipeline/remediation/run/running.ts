@@ -294,7 +294,8 @@ export async function rollBackRun(
       await takeBack(run, {
         ...optionsOf(
           service.policyApproval instanceof OperatorError
-            ? { ...service, policy: { ...service.policy, remediation: defaultPolicy.remediation } }
+            ? // A rollback needs no approved policy. An unapproved one must not set how many nodes may fail: the defaults apply.
+              { ...service, policy: { ...service.policy, remediation: defaultPolicy.remediation } }
             : service,
         ),
         despiteErrors,

@@ -456,6 +456,36 @@ describe('the habits', () => {
     expect(offenders(sources, keeps)).toEqual([])
   })
 
+  it('write no accessor into an object literal: V8 makes such objects slowly', () => {
+    const openers = (text: string) => {
+      const lines = text.split('\n')
+      return lines.flatMap((line, at) => {
+        const [, indent] = /^( +)get \w+\(\)/.exec(line) ?? []
+        if (indent === undefined) return []
+        const isOpener = (before: string) =>
+          before.trim() !== '' && before.search(/\S/) < indent.length
+        return lines.slice(0, at).findLast(isOpener) ?? ''
+      })
+    }
+    const inLiterals = sources.flatMap(({ file, text }) =>
+      openers(text).flatMap(opener => (/\bclass /.test(opener) ? [] : `${file}: ${opener}`)),
+    )
+    // Once for each language.
+    expect([...new Set(inLiterals)]).toEqual([
+      'src/report/languages/language.ts: export const languages: Record<LanguageId, Language> = {',
+    ])
+  })
+
+  it('set the flags of V8 in one place: each other place that starts Node repeats them', () => {
+    const read = (file: string) => readFileSync(file, 'utf8')
+    const flagsIn = (text: string | undefined) => text?.match(/--[\w-]+=\d+/g)
+    const own = flagsIn(read('bin/highwater.mjs').split('\n')[0])
+    expect(own).toHaveLength(3)
+    const demo = /"demo": "([^"]+)"/.exec(read('package.json'))?.[1]
+    const container = /ENTRYPOINT .*/.exec(read('docs/run/container/Dockerfile'))?.[0]
+    expect([demo, container].map(flagsIn)).toEqual([own, own])
+  })
+
   it('make no code from texts', () => {
     expect(offenders(sources, ({ text }) => /\bnew Function\b|\beval\(/.test(text))).toEqual([])
   })

@@ -12,10 +12,10 @@ import {
   type SnapshotRecord,
 } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { deployedDocuments } from '#pipeline/access/member-template.ts'
 import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import type { History } from '#pipeline/history/history.ts'
-import { deployedDocuments } from '#remediate/scripts/documents.ts'
 import { formats } from '#report/formats/index.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { withEnvironment } from './undo.ts'

@@ -128,6 +128,13 @@ const documentResource = (document: NodeDocument) => [
   },
 ]
 
+/** All documents as an account has them after a deployment, for the lab. */
+export const deployedDocuments = () =>
+  [...documents, ...applyDocuments].map(document => ({
+    name: document.name,
+    content: contentOf(document),
+  }))
+
 const entriesOf = (options: MemberOptions) => (cluster: string, index: number) => {
   const entries: [string, object][] = [
     [`AccessEntry${index + 1}`, accessEntry(['reader'], roleArnOf('MakesRole', 'Role'), cluster)],

@@ -221,13 +221,6 @@ export function contentOf(document: Document) {
   return JSON.stringify(content)
 }
 
-/** All documents as an account has them after a deployment. */
-export const deployedDocuments = () =>
-  [...documents, ...applyDocuments].map(document => ({
-    name: document.name,
-    content: contentOf(document),
-  }))
-
 /** No row contains a quote. */
 const shellAssignment = (name: string, rows: readonly string[]) => `${name}='${rows.join('\n')}'\n`
 

@@ -16,7 +16,6 @@ import {
   openRunWatch,
   type RunWatch,
   type ServiceRuntime,
-  type Spent,
   type SpentBefore,
   sumSpent,
 } from '#pipeline/runtime/runtime.ts'
@@ -37,7 +36,7 @@ export async function runLogged<T>(
   { awsRequestId, getRemainingTimeInMillis, now = () => new Date(), sleep }: LambdaContext,
   what: 'run' | 'step',
   run: (log: RunLog, runtime: ServiceRuntime) => Promise<T>,
-): Promise<T> {
+) {
   const log = openRunLog(awsRequestId)
   try {
     return await run(log, {
@@ -96,7 +95,9 @@ export function openRunLog(requestId: string): RunLog {
   async function endWatch(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
     const { slowDowns } = before ? sumSpent([own, before]) : own
-    const runMs = runMsOf(own, before)
+    const runMs = before
+      ? Math.max(own.durationMs, Date.now() - Date.parse(before.startedAt))
+      : own.durationMs
     if (isScheduled && counted)
       writeMetrics(
         counted,
@@ -209,10 +210,6 @@ function countsOf({ findings, clusters, notAudited }: Audited): Record<string, u
     ...(more > 0 && { moreClusters: more }),
   }
 }
-
-/** Milliseconds from the start of the run's first invocation to now. */
-const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null) =>
-  before ? Math.max(durationMs, Date.now() - Date.parse(before.startedAt)) : durationMs
 
 /** Figures of the run's earlier invocations, logged beside the figures of this invocation. */
 const runFigures = (

@@ -210,10 +210,8 @@ export function mergedJudged(
 /** For files without a header line. Their nodes usually have times. */
 export const unknownTime = '1970-01-01T00:00:00Z'
 
-const byCluster = (left: { cluster: string }, right: { cluster: string }) =>
-  byText(left.cluster, right.cluster)
 const byClusterAndName = (left: AuditedNode, right: AuditedNode) =>
-  byCluster(left, right) || byText(left.identity.name, right.identity.name)
+  byText(left.cluster, right.cluster) || byText(left.identity.name, right.identity.name)
 
 /** Unread clusters and nodegroups have no entry. */
 function tagsOf({ cluster, eks, nodegroups }: ClusterInput): ResourceTags[] {

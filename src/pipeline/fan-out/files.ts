@@ -137,7 +137,7 @@ export const readJson = <T>(store: Store, key: string): Promise<T | null> =>
   })
 
 export const writeJson = (store: Store, key: string, value: unknown): Promise<void> =>
-  store.write(key, `${JSON.stringify(value)}\n`, 'application/json')
+  store.write(key, `${JSON.stringify(value)}\n`)
 
 export async function hasFile(store: Store, key: string): Promise<boolean> {
   for await (const found of store.list(key)) if (found === key) return true

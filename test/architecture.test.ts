@@ -505,6 +505,17 @@ describe('the habits', () => {
     expect([demo, container].map(flagsIn)).toEqual([own, own])
   })
 
+  it('set flags of V8 only at the start', () => {
+    const setters = sources.filter(({ text }) =>
+      /\b(?:setFlagsFromString|keepHeapSmall)\(/.test(text),
+    )
+    expect(setters.map(({ file }) => file).sort()).toEqual([
+      'src/cli/main.ts',
+      'src/handlers/lambda.ts',
+      'src/pipeline/runtime/heap.ts',
+    ])
+  })
+
   it('make no code from texts', () => {
     expect(offenders(sources, ({ text }) => /\bnew Function\b|\beval\(/.test(text))).toEqual([])
   })

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { redact } from '#base/redaction/redact.ts'
+import { keepHeapSmall } from '#pipeline/runtime/heap.ts'
 import type { FleetOptions } from './options.ts'
 import { exitCode, version } from './terminal.ts'
 
@@ -127,6 +128,7 @@ was not read; 4 failed. highwater COMMAND --help has those of a command.`
 
 /** @returns the exit code */
 export async function main(args: string[]): Promise<number> {
+  keepHeapSmall()
   const output = watchOutput()
   try {
     const program = await programFor(args)

@@ -36,6 +36,8 @@ export interface PlaceOptions {
 
 export interface FleetOptions extends SelectionOptions, PlaceOptions {
   deadline: number
+  quiet?: boolean
+  verbose?: boolean
 }
 
 /** Of a command that prints a document of a live fleet or of a saved snapshot. */

@@ -30,7 +30,7 @@ import {
   selectionOf,
 } from './options.ts'
 import { runSignal } from './signals.ts'
-import { clean, verbosity } from './terminal.ts'
+import { clean } from './terminal.ts'
 
 type SourceRun = Pick<
   LiveOptions,
@@ -55,7 +55,7 @@ export const eksSelection = ({ kubeconfig }: PlaceOptions, selection: Selection)
 /** What a command reads with: its signal, its progress and its records. */
 export function openReading(options: FleetOptions & { snapshot?: string }) {
   const { signal, end } = runSignal(options.deadline)
-  const progress = openProgress(process.stderr)
+  const progress = openProgress(process.stderr, options.quiet)
   const { snapshot } = options
   const onNodes: SourceRun['onNodes'] = ({ cluster, nodes }) => progress.expect(cluster, nodes)
   return {
@@ -139,9 +139,10 @@ const redrawEveryMs = 120
 /** @param stream standard error, so that standard output contains only the report */
 export function openProgress(
   stream: NodeJS.WriteStream,
+  isQuiet = false,
   now: () => number = () => performance.now(),
 ) {
-  if (verbosity.isQuiet) return { expect() {}, nodeRead() {}, wait() {}, end() {} }
+  if (isQuiet) return { expect() {}, nodeRead() {}, wait() {}, end() {} }
   const startMs = now()
   const expected = new Map<string, number>()
   let read = 0

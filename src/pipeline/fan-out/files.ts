@@ -126,7 +126,7 @@ export const readJson = <T>(store: Store, key: string) =>
   })
 
 export const writeJson = (store: Store, key: string, value: unknown) =>
-  store.write(key, `${JSON.stringify(value)}\n`, 'application/json')
+  store.write(key, `${JSON.stringify(value)}\n`)
 
 export async function hasFile(store: Store, key: string) {
   for await (const found of store.list(key)) if (found === key) return true

@@ -3,7 +3,6 @@
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { DiskHolder } from '#model/prediction.ts'
 import { diskOf } from './holder-cause.ts'
-import type { DiskSubject } from './holder-steps.ts'
 
 /** Lines of a ledger that can be of images which image GC deletes. */
 const ofImages: ReadonlySet<string> = new Set<DiskHolder>([
@@ -19,7 +18,7 @@ const unusedOnly: ReadonlySet<string> = new Set<DiskHolder>(['images-unused'])
 /** Whether image GC, with whatever thresholds, leaves less than this used of the disk of images. Null: unknown. */
 export function freesBelow(
   usedPercent: number,
-  { imageGC, ledger }: Pick<DiskSubject, 'imageGC' | 'ledger'>,
+  { imageGC, ledger }: Partial<Pick<NodeSubject, 'imageGC'>> & Pick<NodeSubject, 'ledger'>,
 ): boolean | null {
   const name = ledger?.isShared ? 'nodefs' : 'imagefs'
   const disk = ledger && diskOf(ledger, name)

@@ -1,6 +1,7 @@
 /** Whether image GC can make room: by the replay, which knows what may be deleted, and by the ledger. */
 
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
+import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { DiskHolder } from '#model/prediction.ts'
 import { diskOf } from './holder-cause.ts'
 

@@ -223,6 +223,25 @@ describe('the walls', () => {
     expect(changeable).toEqual(['src/handlers/lambda.ts: let isColdStart = true'])
   })
 
+  it('assign to no object or list of a module', () => {
+    const writes = sources
+      .filter(({ room }) => room !== 'clients' && room !== 'lab')
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(/^(?:export )?const (\w+)[^=\n]* = [{[]/gm)].flatMap(([, name]) => {
+          const changed = `(?<![\\w.#])${name}(?:\\.\\w+|\\[[^\\]]+\\])`
+          const isImported = new RegExp(`^import [^']*\\b${name}\\b`, 'm')
+          const write = new RegExp(
+            `^.*(?:${changed}+ [^\\w\\s=!<>]{0,3}=(?!=)|(?<![\\w.#])${name}\\.(?:push|splice|pop|shift|unshift|sort)\\(|assign\\(${name}\\b).*`,
+            'gm',
+          )
+          return sources
+            .filter(user => user.file === file || isImported.test(user.text))
+            .flatMap(user => user.text.match(write)?.map(line => `${user.file}: ${line}`) ?? [])
+        }),
+      )
+    expect(writes).toEqual([])
+  })
+
   it('have no way round: no room exports what another room exports', () => {
     const reexports = sources.flatMap(({ file, text, room }) =>
       [...text.matchAll(/^export [^;=(]*?\sfrom '(#[^']+)'/gm)]
@@ -454,6 +473,47 @@ describe('the habits', () => {
         text,
       )
     expect(offenders(sources, keeps)).toEqual([])
+  })
+
+  it('write no accessor into an object literal: V8 makes such objects slowly', () => {
+    const openers = (text: string) => {
+      const lines = text.split('\n')
+      return lines.flatMap((line, at) => {
+        const [, indent] = /^( +)get \w+\(\)/.exec(line) ?? []
+        if (indent === undefined) return []
+        const isOpener = (before: string) =>
+          before.trim() !== '' && before.search(/\S/) < indent.length
+        return lines.slice(0, at).findLast(isOpener) ?? ''
+      })
+    }
+    const inLiterals = sources.flatMap(({ file, text }) =>
+      openers(text).flatMap(opener => (/\bclass /.test(opener) ? [] : `${file}: ${opener}`)),
+    )
+    // Once for each language.
+    expect([...new Set(inLiterals)]).toEqual([
+      'src/report/languages/language.ts: export const languages: Record<LanguageId, Language> = {',
+    ])
+  })
+
+  it('set the flags of V8 in one place: each other place that starts Node repeats them', () => {
+    const read = (file: string) => readFileSync(file, 'utf8')
+    const flagsIn = (text: string | undefined) => text?.match(/--[\w-]+=\d+/g)
+    const own = flagsIn(read('bin/highwater.mjs').split('\n')[0])
+    expect(own).toHaveLength(3)
+    const demo = /"demo": "([^"]+)"/.exec(read('package.json'))?.[1]
+    const container = /ENTRYPOINT .*/.exec(read('docs/run/container/Dockerfile'))?.[0]
+    expect([demo, container].map(flagsIn)).toEqual([own, own])
+  })
+
+  it('set flags of V8 only at the start', () => {
+    const setters = sources.filter(({ text }) =>
+      /\b(?:setFlagsFromString|keepHeapSmall)\(/.test(text),
+    )
+    expect(setters.map(({ file }) => file).sort()).toEqual([
+      'src/cli/main.ts',
+      'src/handlers/lambda.ts',
+      'src/pipeline/runtime/heap.ts',
+    ])
   })
 
   it('make no code from texts', () => {

@@ -3,14 +3,9 @@
  *
  *   node tools/documents.ts [NAME]
  */
-import {
-  applyDocuments,
-  contentOf,
-  documents,
-  hashOf,
-  scriptOf,
-} from '#remediate/scripts/documents.ts'
-import { readScript } from '#remediate/scripts/read-script.ts'
+
+import { sha256 } from '#remediate/plan/canonical.ts'
+import { applyDocuments, contentOf, documents, scriptOf } from '#remediate/scripts/documents.ts'
 
 const [name] = process.argv.slice(2)
 const all = [...documents, ...applyDocuments]
@@ -20,11 +15,11 @@ if (name !== undefined && wanted === undefined) {
     `There is no document ${name}: they are ${all.map(document => document.name).join(', ')}\n`,
   )
   process.exitCode = 2
-} else if (wanted !== undefined) process.stdout.write(scriptOf(wanted, readScript))
+} else if (wanted !== undefined) process.stdout.write(scriptOf(wanted))
 else {
   const printed = all.map(document => {
-    const content = contentOf(document, readScript)
-    return { name: document.name, resource: document.resource, sha256: hashOf(content), content }
+    const content = contentOf(document)
+    return { name: document.name, resource: document.resource, sha256: sha256(content), content }
   })
   process.stdout.write(JSON.stringify(printed))
 }

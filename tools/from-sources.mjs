@@ -4,7 +4,7 @@
  * hands over to it. So this file is plain JavaScript for Node 20.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import module from 'node:module'
 import { constants } from 'node:os'
 import { join } from 'node:path'
@@ -39,8 +39,10 @@ function handOver() {
     )
     process.exit(1)
   }
-  const flags = ['--max-semi-space-size=8', '--initial-heap-size=96', '--max-opt=2']
-  const args = [...flags, path('../bin/highwater.mjs'), ...process.argv.slice(2)]
+  const bin = path('../bin/highwater.mjs')
+  const [start] = readFileSync(bin, 'utf8').split('\n')
+  const flags = start.match(/--\S+/g)
+  const args = [...flags, bin, ...process.argv.slice(2)]
   const child = spawn(node, args, { stdio: 'inherit' })
   // Ctrl-C reaches the child, too. If two signals arrive at once, the child ignores the second.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

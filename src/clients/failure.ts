@@ -96,7 +96,7 @@ function readFailure(error: unknown): Pick<ReadError, 'reason'> {
 const tlsCodes = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_SSL_|EPROTO)/
 
 /** Turns an error of `node:https` or of `fetch` into a RequestFailure about `host`. */
-export function connectionFailure(error: unknown, host: string): RequestFailure {
+export function connectionFailure(error: unknown, host: string) {
   const code = firstCode(error)
   const text = messageOf(error)
   const fail = (kind: FailureKind, message: string) =>

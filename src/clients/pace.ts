@@ -25,12 +25,12 @@ export class Pace {
     this.currentRate = limits.requestsPerSecond
   }
 
-  get requestsPerSecond(): number {
+  get requestsPerSecond() {
     return this.currentRate
   }
 
   /** Runs one request in its turn. @throws the signal's reason when it is aborted while waiting. */
-  async run<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async run<T>(request: () => Promise<T>, signal: AbortSignal) {
     await this.enter()
     try {
       await this.slot(signal)
@@ -41,7 +41,7 @@ export class Pace {
     }
   }
 
-  raiseRate(): void {
+  raiseRate() {
     this.currentRate = Math.min(
       this.limits.requestsPerSecond,
       this.currentRate * (1 + recoveryPerSuccess),
@@ -49,7 +49,7 @@ export class Pace {
   }
 
   /** The server complained: halves the rate and pauses for `retryAfterMs`. */
-  lowerRate(retryAfterMs: number | null): void {
+  lowerRate(retryAfterMs: number | null) {
     const slowest = Math.min(slowestRequestsPerSecond, slowestShare * this.limits.requestsPerSecond)
     this.currentRate = Math.max(slowest, this.currentRate / 2)
     if (retryAfterMs !== null)
@@ -101,7 +101,7 @@ export interface Retries {
 export async function retry<T>(
   run: () => Promise<T>,
   { tries, backoffMs, signal, isPassing }: Retries,
-): Promise<T> {
+) {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run()

@@ -63,10 +63,7 @@ interface UnreadPart {
 }
 
 /** The same, piece by piece in the order of the text. Secrets are not cut. */
-export function userDataPieces(
-  { text, fileLine }: LocatedText,
-  cluster: TextBudget | null,
-): { pieces: Piece[]; unread: UnreadPart[] } {
+export function userDataPieces({ text, fileLine }: LocatedText, cluster: TextBudget | null) {
   const budget = new TextBudget(textLimits.userData, cluster)
   const pieces: Piece[] = []
   const unread = new Map<string, UnreadPart>()
@@ -264,7 +261,10 @@ function readCommands(document: YamlPlace, list: string, budget: TextBudget) {
   const place = document.at(list)
   const isList = Array.isArray(place.value)
   const commands = isList || place.value == null ? placesIn(place) : [place]
-  const wrong = commands.findIndex(({ value }) => !isList || !isCommand(value))
+  const wrong = commands.findIndex(
+    ({ value }) =>
+      !isList || !(value === null || typeof value === 'string' || Array.isArray(value)),
+  )
   const what = isList ? `its command ${wrong + 1} is no text: quote it` : 'it is no list'
   return commands
     .flatMap(command => readShell(scriptOf(command), budget))
@@ -272,9 +272,6 @@ function readCommands(document: YamlPlace, list: string, budget: TextBudget) {
       wrong < 0 ? found : { ...found, unread: `cloud-init runs nothing of ${list}, as ${what}` },
     )
 }
-
-const isCommand = (value: unknown) =>
-  value === null || typeof value === 'string' || Array.isArray(value)
 
 /** A command is a line or a list of arguments. The argument after a shell's `-c` is a line, too. */
 function scriptOf(command: YamlPlace) {

@@ -1,12 +1,12 @@
 /** First function of a fan-out: finds clusters and nodes, and divides them into shards. */
 
-import { type Discovered, discoverShards } from '#pipeline/fan-out/discover.ts'
+import { discoverShards } from '#pipeline/fan-out/discover.ts'
 import { withFanOut } from '#pipeline/fan-out/files.ts'
 import { parseSettings } from '#settings.ts'
 import { parseRunEvent } from './fan-out-event.ts'
 import { type LambdaContext, runLogged } from './lambda.ts'
 
-export const handler = (event: unknown, context: LambdaContext): Promise<Discovered> =>
+export const handler = (event: unknown, context: LambdaContext) =>
   runLogged(context, 'step', async (log, runtime) => {
     log.about({ step: 'discover' })
     const { run } = parseRunEvent(event)

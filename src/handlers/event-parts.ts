@@ -32,7 +32,7 @@ export const selected = {
 const mostMistakes = 20
 
 /** Returns all mistakes as one text: `nodes.0: a node name…; …` */
-export const mistakesIn = (issues: readonly z.core.$ZodIssue[]): string =>
+export const mistakesIn = (issues: readonly z.core.$ZodIssue[]) =>
   firstReasons(
     issues.map(
       ({ path, message }) => `${path.length === 0 ? 'the event' : path.join('.')}: ${message}`,

@@ -31,15 +31,15 @@ const ofShard = z.discriminatedUnion(
 export type ShardEvent = z.infer<typeof ofShard>
 
 /** @throws OperatorError naming every mistake and what would be right */
-export const parseRunEvent = (event: unknown): { run: string } =>
+export const parseRunEvent = (event: unknown) =>
   parseEvent(ofRun, event, '{"run":RUN}, as in events/discover.json')
 
 /** `failure`: why the map of clusters failed, from the state machine; null: the map completed. @throws OperatorError as parseRunEvent */
-export const parsePublishEvent = (event: unknown): z.infer<typeof ofPublish> =>
+export const parsePublishEvent = (event: unknown) =>
   parseEvent(ofPublish, event, '{"run":RUN}, as in events/publish.json')
 
 /** @throws OperatorError as parseRunEvent */
-export const parseShardEvent = (event: unknown): ShardEvent =>
+export const parseShardEvent = (event: unknown) =>
   parseEvent(
     ofShard,
     event,

@@ -11,12 +11,12 @@ import type { RemediationAnswer } from '#model/plan.ts'
 import type { RunAnswer } from '#model/run.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import { policyTerms } from '#pipeline/audit/shelves.ts'
+import { keepHeapSmall } from '#pipeline/runtime/heap.ts'
 import {
   type Audited,
   openRunWatch,
   type RunWatch,
   type ServiceRuntime,
-  type Spent,
   type SpentBefore,
   sumSpent,
 } from '#pipeline/runtime/runtime.ts'
@@ -37,7 +37,8 @@ export async function runLogged<T>(
   { awsRequestId, getRemainingTimeInMillis, now = () => new Date(), sleep }: LambdaContext,
   what: 'run' | 'step',
   run: (log: RunLog, runtime: ServiceRuntime) => Promise<T>,
-): Promise<T> {
+) {
+  keepHeapSmall()
   const log = openRunLog(awsRequestId)
   try {
     return await run(log, {
@@ -96,7 +97,9 @@ export function openRunLog(requestId: string): RunLog {
   async function endWatch(isFailed: boolean): Promise<object> {
     const { own, before } = await watch.close(isFailed)
     const { slowDowns } = before ? sumSpent([own, before]) : own
-    const runMs = runMsOf(own, before)
+    const runMs = before
+      ? Math.max(own.durationMs, Date.now() - Date.parse(before.startedAt))
+      : own.durationMs
     if (isScheduled && counted)
       writeMetrics(
         counted,
@@ -209,10 +212,6 @@ function countsOf({ findings, clusters, notAudited }: Audited): Record<string, u
     ...(more > 0 && { moreClusters: more }),
   }
 }
-
-/** Milliseconds from the start of the run's first invocation to now. */
-const runMsOf = ({ durationMs }: Spent, before: SpentBefore | null) =>
-  before ? Math.max(durationMs, Date.now() - Date.parse(before.startedAt)) : durationMs
 
 /** Figures of the run's earlier invocations, logged beside the figures of this invocation. */
 const runFigures = (

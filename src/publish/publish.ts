@@ -29,7 +29,7 @@ export const publish = async (
  * Merges two steps. A channel that failed in one of the steps has failed: the first error and the
  * first link are kept.
  */
-export const mergeDeliveries = (earlier: Delivery[], later: Delivery[]): Delivery[] =>
+export const mergeDeliveries = (earlier: Delivery[], later: Delivery[]) =>
   earlier.map((delivery, index) =>
     delivery.error === null && later[index] && later[index].error !== null
       ? later[index]
@@ -136,9 +136,5 @@ export async function readDone(store: Store, runId: string): Promise<Delivery[] 
 export const markDone = (
   store: Store,
   done: { runId: string; finishedAt: string; deliveries: Delivery[] },
-): Promise<boolean> =>
-  store.create(
-    runKey(done.runId, doneName),
-    `${JSON.stringify({ schema: doneSchema, ...done })}\n`,
-    'application/json',
-  )
+) =>
+  store.create(runKey(done.runId, doneName), `${JSON.stringify({ schema: doneSchema, ...done })}\n`)

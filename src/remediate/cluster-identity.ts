@@ -15,7 +15,7 @@ const namespaces = z.object({ items: z.array(namespace.nullable().catch(null)) }
 export async function clusterIdentity(
   kubernetes: KubernetesClient,
   options: Parameters<KubernetesClient['getJson']>[1],
-): Promise<string> {
+) {
   const listed = namespaces.safeParse(await kubernetes.getJson(path, options))
   const uid = listed.data?.items.find(item => item !== null)?.metadata.uid
   if (uid === undefined) throw new Error('its namespace kube-system has no UID')

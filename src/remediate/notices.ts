@@ -9,7 +9,7 @@ import { weekMs } from '#base/units.ts'
 import { oneLine } from '#clients/failure.ts'
 import { type Store, update } from '#clients/store/store.ts'
 import { type RemediationRun, runStates, type StepState } from '#model/plan.ts'
-import type { RemediationNotices, ReportedRun } from '#model/report.ts'
+import type { RemediationNotices } from '#model/report.ts'
 import { Unsealed, unsealedText } from './seal.ts'
 
 const noticesKey = 'remediation/notices.json'
@@ -17,7 +17,7 @@ const schema = 'highwater.notices/1'
 const refusedMax = 20
 const runsMax = 20
 const clustersMax = 200
-const keptMs = weekMs
+
 const keyMaxLength = 1024
 const shownKeyMaxLength = 200
 const rounds = 3
@@ -73,14 +73,14 @@ export async function keepNotices(
   store: Store,
   { refused = [], runs = [] }: { refused?: Iterable<string>; runs?: readonly RemediationRun[] },
   now: Date,
-): Promise<void> {
+) {
   const start = `${store.location}/`
   const keys = [...refused].map(at => (at.startsWith(start) ? at.slice(start.length) : at))
   await update(store, noticesKey, rounds, async () => {
     const { version, list, isForeign } = await readList(store)
     const next = extendedList(list, isForeign ? [...keys, noticesKey] : keys, runs, now)
     if (!isForeign && comparableText(next) === comparableText(list)) return null
-    return { version, body: `${JSON.stringify(next)}\n`, contentType: 'application/json' }
+    return { version, body: `${JSON.stringify(next)}\n` }
   })
 }
 
@@ -88,14 +88,12 @@ export async function keepNotices(
 const comparableText = (list: Notices) =>
   JSON.stringify({ ...list, runs: list.runs.map(({ at: _at, ...run }) => run) })
 
-async function readList(
-  store: Store,
-): Promise<{ version: string | null; list: Notices; isForeign: boolean }> {
+async function readList(store: Pick<Store, 'read'>) {
   try {
     const found = await store.read(noticesKey)
-    if (!found) return { version: null, list: nothing, isForeign: false }
-    const read = form.safeParse(parsedJson(found.body))
-    return { version: found.version, list: read.data ?? nothing, isForeign: !read.success }
+    const read = found && form.safeParse(parsedJson(found.body))
+    const [version, list] = [found?.version ?? null, read?.data ?? nothing]
+    return { version, list, isForeign: read?.success === false }
   } catch (error) {
     if (!(error instanceof Unsealed)) throw error
     return { version: error.version, list: nothing, isForeign: true }
@@ -153,9 +151,10 @@ export async function namedPlaces(store: Store): Promise<ReadonlySet<string>> {
 
 /** For a report. Empty if there is no list, or the store does not answer. */
 export async function noticesIn(store: Store, now: Date): Promise<RemediationNotices> {
-  const list = await listToShow(store).catch(() => null)
-  if (list === null) return { runs: [], refused: [] }
-  if (list === 'foreign')
+  const read = await readList({ read: key => readUnsealed(store, key) }).catch(() => null)
+  if (!read) return { runs: [], refused: [] }
+  const { list, isForeign } = read
+  if (isForeign)
     return {
       runs: [],
       refused: [
@@ -164,34 +163,24 @@ export async function noticesIn(store: Store, now: Date): Promise<RemediationNot
     }
   const refused = recentItems(list.refused, now).map(
     ({ key, at }) =>
-      `remediate refused ${store.location}/${oneLine(key, shownKeyMaxLength)}, which claims to be ${claimOf(key)}: it has no valid seal (last met ${at}). Nothing was done by it. Find out who can write there`,
+      `remediate refused ${store.location}/${oneLine(key, shownKeyMaxLength)}, which claims to be ${claims.find(([pattern]) => pattern.test(key))?.[1] ?? 'something else'}: it has no valid seal (last met ${at}). Nothing was done by it. Find out who can write there`,
   )
   const more = `remediate refused ${list.refusedLeftOut} more objects: its log names them`
   return {
-    runs: recentItems(list.runs, now).map(run => reportedRun(store, run)),
+    runs: recentItems(list.runs, now).map(run => ({
+      ...run,
+      place: `${store.location}/remediation/runs/${run.run}/report.json`,
+    })),
     refused: list.refusedLeftOut > 0 ? [...refused, more] : refused,
   }
 }
 
-const reportedRun = (store: Store, run: NotedRun): ReportedRun => ({
-  ...run,
-  place: `${store.location}/remediation/runs/${run.run}/report.json`,
-})
-
-const claimOf = (key: string) =>
-  claims.find(([pattern]) => pattern.test(key))?.[1] ?? 'something else'
-
 const recentItems = <T extends { at: string }>(noted: readonly T[], now: Date) =>
-  noted.filter(({ at }) => Math.abs(now.getTime() - Date.parse(at)) <= keptMs)
+  noted.filter(({ at }) => Math.abs(now.getTime() - Date.parse(at)) <= weekMs)
 
-async function listToShow(store: Store): Promise<Notices | 'foreign' | null> {
-  const found = await store.read(noticesKey)
+/** Without a key, so the seal is not checked. */
+async function readUnsealed(store: Store, key: string) {
+  const found = await store.read(key)
   if (!found) return null
-  try {
-    const { text } = unsealedText(found.body.toString('utf8'), noticesKey)
-    return form.safeParse(parsedJson(text)).data ?? 'foreign'
-  } catch (error) {
-    if (error instanceof Unsealed) return 'foreign'
-    throw error
-  }
+  return { ...found, body: Buffer.from(unsealedText(found.body.toString('utf8'), key).text) }
 }

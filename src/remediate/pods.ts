@@ -11,15 +11,15 @@ import {
 } from '#model/input/record.ts'
 
 /** `namespace/name` */
-export const podName = ({ metadata }: KubernetesPod): string =>
+export const podName = ({ metadata }: KubernetesPod) =>
   `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
 
-export const isActive = ({ status }: KubernetesPod): boolean => !isTerminalPhase(status?.phase)
+export const isActive = ({ status }: KubernetesPod) => !isTerminalPhase(status?.phase)
 
 export const readyConditionOf = ({ status }: KubernetesPod) =>
   (status?.conditions ?? []).find(({ type }) => type === 'Ready')
 
-export const isReady = (pod: KubernetesPod): boolean => readyConditionOf(pod)?.status === 'True'
+export const isReady = (pod: KubernetesPod) => readyConditionOf(pod)?.status === 'True'
 
 /** `namespace/name` of the node's ready pods, sorted; null: its pods were not read. */
 export const readyPodsOf = ({ pods }: NodeInput): string[] | null =>
@@ -59,7 +59,7 @@ export class FleetPods {
   readonly #withBudgets = new Set<string>()
   readonly #withCutBudgets = new Set<string>()
 
-  takeNode({ cluster, pods }: NodeInput): void {
+  takeNode({ cluster, pods }: NodeInput) {
     for (const pod of pods ?? []) {
       const owner = ownerOf(cluster, pod)
       if (owner !== null && isActive(pod))
@@ -68,11 +68,11 @@ export class FleetPods {
   }
 
   /** Notes that the list of budgets is incomplete: some budgets may be missing. */
-  takeCluster({ cluster, errors }: ClusterRecord): void {
+  takeCluster({ cluster, errors }: ClusterRecord) {
     if (errors?.some(({ what }) => what === budgetResource)) this.#withCutBudgets.add(cluster)
   }
 
-  takeObjects({ cluster, resource: kind, items, errors }: ObjectsRecord): void {
+  takeObjects({ cluster, resource: kind, items, errors }: ObjectsRecord) {
     if (kind !== budgetResource) return
     if (errors) this.#withCutBudgets.add(cluster)
     this.#withBudgets.add(cluster)
@@ -128,7 +128,7 @@ export class FleetPods {
   }
 
   /** Effect of a restart of this node's kubelet, by budget (`namespace/name`). */
-  disruptionsOf({ cluster, pods }: NodeInput): Map<string, Disruption> {
+  disruptionsOf({ cluster, pods }: NodeInput) {
     const found = new Map<string, Disruption>()
     for (const pod of (pods ?? []).filter(isFlipping))
       for (const { name, allowed } of this.#budgetsOf(cluster, pod))
@@ -142,7 +142,7 @@ export class FleetPods {
     )
   }
 
-  #budgetsOf(cluster: string, { metadata }: KubernetesPod): Budget[] {
+  #budgetsOf(cluster: string, { metadata }: KubernetesPod) {
     const labels = metadata?.labels ?? {}
     return [anyLabel, ...Object.entries(labels)]
       .flatMap(
@@ -153,12 +153,12 @@ export class FleetPods {
   }
 }
 
-const isProbed = ({ spec }: KubernetesPod) =>
-  (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) =>
+const isFlipping = (pod: KubernetesPod) =>
+  isActive(pod) &&
+  isReady(pod) &&
+  (pod.spec?.containers ?? []).some(({ readinessProbe, startupProbe }) =>
     Boolean(readinessProbe ?? startupProbe),
   )
-
-const isFlipping = (pod: KubernetesPod) => isActive(pod) && isReady(pod) && isProbed(pod)
 
 function startedWithProbe({ spec, status }: KubernetesPod) {
   const started = new Set(
@@ -239,17 +239,11 @@ function budgetOf(item: RawObject): Budget | null {
   return {
     ...{ namespace, name: `${namespace}/${name}`, allowed: data.status.disruptionsAllowed, labels },
     requirements: labels.length + selected.matchExpressions.length,
-    matches: found => isSelected(labels, selected.matchExpressions, found),
+    matches: found =>
+      labels.every(([key, value]) => found[key] === value) &&
+      selected.matchExpressions.every(expression => isRequirementMet(expression, found)),
   }
 }
-
-const isSelected = (
-  wanted: Budget['labels'],
-  expressions: readonly z.infer<typeof requirement>[],
-  labels: Readonly<Record<string, unknown>>,
-) =>
-  wanted.every(([key, value]) => labels[key] === value) &&
-  expressions.every(expression => isRequirementMet(expression, labels))
 
 function isRequirementMet(
   { key, operator, values }: z.infer<typeof requirement>,

@@ -29,14 +29,14 @@ export class Unsealed extends OperatorError {
 const seal = /,"seal":"([A-Za-z0-9+/]{43}=)"\}\n$/
 
 /** @param text a JSON object and a newline @param name kind and subject of the text, unique */
-export async function sealedText(text: string, name: string, key: MacKey): Promise<string> {
+export async function sealedText(text: string, name: string, key: MacKey) {
   if (!text.endsWith('}\n') || text.trim() === '{}')
     throw new Error(`${name} is no JSON object that ends a line`)
   return `${text.slice(0, -2)},"seal":"${await key.mac(macInput(name, text))}"}\n`
 }
 
 /** Separates the text from its unchecked seal. @throws Unsealed if there is no seal */
-export function unsealedText(written: string, place: string): { text: string; mac: string } {
+export function unsealedText(written: string, place: string) {
   const mac = seal.exec(written)?.[1]
   if (mac === undefined) throw unsealedError(place)
   return { text: written.replace(seal, '}\n'), mac }
@@ -48,7 +48,7 @@ export async function checkSeal(
   name: string,
   key: MacKey,
   place: string,
-): Promise<void> {
+) {
   if (!(await key.isMac(macInput(name, text), mac))) throw unsealedError(place)
 }
 
@@ -100,9 +100,8 @@ export function sealedStore(
         throw error
       }
     },
-    write: async (at, body, contentType) => store.write(at, await bodyOf(at, body), contentType),
-    create: async (at, body, contentType) => store.create(at, await bodyOf(at, body), contentType),
-    replace: async (at, body, contentType, version) =>
-      store.replace(at, await bodyOf(at, body), contentType, version),
+    write: async (at, body, ...more) => store.write(at, await bodyOf(at, body), ...more),
+    create: async (at, body, ...more) => store.create(at, await bodyOf(at, body), ...more),
+    replace: async (at, body, ...more) => store.replace(at, await bodyOf(at, body), ...more),
   }
 }

@@ -42,7 +42,6 @@ const containerStatus = {
   image: 'text',
   imageID: 'text',
   containerID: 'text',
-  started: 'boolean',
   restartCount: 'number',
   state: containerState,
   lastState: containerState,

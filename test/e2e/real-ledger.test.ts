@@ -10,7 +10,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readAnswer, withDiskUse } from '#collect/inspect/answer.ts'
 import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
-import { deployedDocuments } from '#pipeline/audit/documents.ts'
+import { deployedDocuments } from '#pipeline/access/member-template.ts'
 import { replayOf } from '#test/at-the-door.ts'
 import { scriptNamed } from '#test/node-root.ts'
 import {

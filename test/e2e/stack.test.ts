@@ -7,7 +7,7 @@ import { inspectDocumentHashes } from '#facts/aws/inspect-targets.ts'
 import { parseAuditEvent } from '#handlers/audit.ts'
 import { parseRemediationEvent } from '#handlers/remediate.ts'
 import { readModes } from '#model/input/record.ts'
-import { hashOf } from '#remediate/scripts/documents.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 import { parseSettings } from '#settings.ts'
 import { type Packaged, packageService } from '#test/packaged.ts'
 import {
@@ -455,7 +455,7 @@ describe('the documents', () => {
     Object.fromEntries(
       ofType(of, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [
         Name,
-        hashOf(String(Content)),
+        sha256(String(Content)),
       ]),
     )
 

@@ -18,7 +18,6 @@ import { eksTargets, kubeconfigTargets } from '#pipeline/audit/fleet.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import { fixesOf } from '#pipeline/doctor/fixes.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
-import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { inspectDocuments, inspected } from '#test/inspected.ts'
@@ -333,7 +332,7 @@ describe('mode ssm', () => {
 
   const applied = applyDocuments.map(document => ({
     name: document.name,
-    content: contentOf(document, readScript),
+    content: contentOf(document),
   }))
   const kubeletConfig = 'document Highwater-ApplyKubeletConfig'
   it.each<[string, { name: string; content: string }[], CheckState, RegExp]>([

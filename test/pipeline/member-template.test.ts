@@ -8,7 +8,7 @@ import { inspectDocumentHashes } from '#facts/aws/inspect-targets.ts'
 import { type ReadMode, readModes } from '#model/input/record.ts'
 import { cloudFormationYaml, memberTemplate } from '#pipeline/access/member-template.ts'
 import { roleStatements } from '#pipeline/access/permissions.ts'
-import { hashOf } from '#remediate/scripts/documents.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { instantiate, ofType, parseTemplate, type Stack } from '#test/template.ts'
@@ -40,7 +40,7 @@ const hashes = (stack: Stack) =>
   Object.fromEntries(
     ofType(stack, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [
       Name,
-      hashOf(String(Content)),
+      sha256(String(Content)),
     ]),
   )
 

@@ -14,9 +14,7 @@ describe('a sealed store', () => {
     expect(await store.create(key, text, 'application/json')).toBe(true)
     const found = await store.read(key)
     expect(found?.body.toString()).toBe(text)
-    expect(await store.replace(key, '{"a":2}\n', 'application/json', found?.version ?? '')).toBe(
-      true,
-    )
+    expect(await store.replace(key, '{"a":2}\n', found?.version ?? '')).toBe(true)
     const kept = String((await bucket.read(key))?.body)
     expect(JSON.parse(kept)).toEqual({ a: 2, seal: expect.stringMatching(/^[\w+/]{43}=$/) })
   })

@@ -11,7 +11,6 @@ import type { ApplyAnswer, PlanStep } from '#model/plan.ts'
 import { sha256 } from '#remediate/plan/canonical.ts'
 import { Applier } from '#remediate/run/apply.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
-import { readScript } from '#remediate/scripts/read-script.ts'
 import { planOf } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -33,7 +32,7 @@ const stepOf = (index: number, changed: Partial<PlanStep> = {}): PlanStep => ({
 })
 const deployed = applyDocuments.map(document => ({
   name: document.name,
-  content: contentOf(document, readScript),
+  content: contentOf(document),
 }))
 
 type Environment = Readonly<Record<string, string>>

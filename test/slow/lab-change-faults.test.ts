@@ -10,7 +10,7 @@ import {
   successorOf,
 } from '#lab/scenarios/remediation.ts'
 import { askIn } from '#lab/test/support.ts'
-import { deployedDocuments } from '#pipeline/audit/documents.ts'
+import { deployedDocuments } from '#pipeline/access/member-template.ts'
 import { mainFileOf, pingStatusOf, sha256 } from '#test/lab-changes.ts'
 import { WatchedNode } from '#test/watched-node.ts'
 

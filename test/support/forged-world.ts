@@ -305,7 +305,7 @@ export class ForgedWorld {
       },
       write: async (key, body) => void put(key, body),
       create: async (key, body) => !objects.has(key) && put(key, body),
-      async replace(key, body, _contentType, version) {
+      async replace(key, body, version) {
         const present = objects.get(key)
         return present !== undefined && versionOf(present) === version && put(key, body)
       },

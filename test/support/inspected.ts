@@ -1,17 +1,14 @@
 /** Lab nodes whose agents answer the inspect documents as a sound node of theirs would: from the same bodies that the lab's API shows. */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { isRawObject, type RawObject } from '#base/raw-object.ts'
 import type { AgentScenario, LabNode, NodeSource, Scenario } from '#lab/scenarios/scenario.ts'
 import { contentOf, documents } from '#remediate/scripts/documents.ts'
 
-const scripts = new URL('../../src/remediate/scripts/', import.meta.url)
-
 /** The documents as this version deploys them. */
 export const inspectDocuments = documents.map(document => ({
   name: document.name,
-  content: contentOf(document, file => readFileSync(new URL(file, scripts), 'utf8')),
+  content: contentOf(document),
 }))
 
 export interface Answer {

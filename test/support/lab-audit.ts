@@ -12,8 +12,8 @@ import {
   type SnapshotRecord,
 } from '#model/input/record.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { deployedDocuments } from '#pipeline/access/member-template.ts'
 import { type AuditResult, audit } from '#pipeline/audit/audit.ts'
-import { deployedDocuments } from '#pipeline/audit/documents.ts'
 import { liveFleet } from '#pipeline/audit/fleet.ts'
 import type { History } from '#pipeline/history/history.ts'
 import { formats } from '#report/formats/index.ts'

@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path'
 import { writeBin } from '#lab/machines/bin.ts'
 import { writeRoot } from '#lab/machines/root.ts'
 import { applyDocuments, documents, scriptOf } from '#remediate/scripts/documents.ts'
-import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from './cli.ts'
 import { isSlow } from './slow.ts'
 
@@ -43,7 +42,7 @@ export const which = (name: string): string | null =>
 export function scriptNamed(name: string): string {
   const document = [...documents, ...applyDocuments].find(known => known.name === name)
   if (document === undefined) throw new Error(`there is no document ${name}`)
-  return scriptOf(document, readScript)
+  return scriptOf(document)
 }
 
 export function stand(

@@ -11,7 +11,7 @@ import {
   remediationScenario,
 } from '#lab/scenarios/remediation.ts'
 import type { Plan, PlanStep, RemediationRun } from '#model/plan.ts'
-import { deployedDocuments } from '#pipeline/audit/documents.ts'
+import { deployedDocuments } from '#pipeline/access/member-template.ts'
 import type { Run } from './cli.ts'
 
 /** Runs `highwater ARGS` against a lab. */

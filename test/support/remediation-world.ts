@@ -493,7 +493,7 @@ export function memoryStore(): Store {
       put(key, body)
       return true
     },
-    async replace(key, body, _contentType, version) {
+    async replace(key, body, version) {
       if (objects.get(key)?.version !== version) return false
       put(key, body)
       return true

@@ -169,7 +169,7 @@ export function withoutCommandSecrets(text: string) {
 }
 
 /** Only near arguments, because a text can be full of names. @param found the first ones, from the command before */
-function argumentsFrom(text: string, from: number, longest: number, found: Argument[]): Argument[] {
+function argumentsFrom(text: string, from: number, longest: number, found: Argument[]) {
   const next = found.at(-1)?.end ?? from
   for (const { 0: word, index } of text.slice(next, from + longest).matchAll(argument)) {
     if (found.length === mostArguments || word === '\n') break
@@ -211,7 +211,7 @@ function cutOf(
   return [start + found.length, start + argument.length]
 }
 
-const endOfCommand = (text: string, from: number): number => {
+const endOfCommand = (text: string, from: number) => {
   const length = text.slice(from).search(/\n|[;|&](?=[;|&]?(?:\s|$))|(?<=\s)[;|&]/)
   return length < 0 ? text.length : from + length
 }

@@ -15,7 +15,7 @@ import { visibleText } from './visible-text.ts'
 /** Removes possible secrets from a text. A second call changes nothing. */
 export function redact(text: string) {
   if (text.length > longestText) return redact(wholeWords(text, longestText))
-  if (isHarmless(text) || isPlain(text)) return text
+  if (isHarmless(text) || isPlainForm(text) || isWidePlain(text)) return text
   const visible = visibleText(text)
   // Commands come first, because their arguments have escaped quotes and line ends.
   const clean = withoutSecretsAtAnyDepth(withoutPiped(withoutCommands(visible)))
@@ -54,7 +54,7 @@ function withoutSecretsAtAnyDepth(text: string, depth = 0): string {
   return withoutSecrets(quoted.length > 2 * text.length ? clean : quoted)
 }
 
-function withoutSecrets(text: string): string {
+function withoutSecrets(text: string) {
   let clean = withoutCommands(text.includes('-----') ? text.replace(pem, removed) : text)
   if (/:\/\/|[?#]/.test(clean)) clean = clean.replace(/[^\s"'<>]+/g, withoutUrlSecrets)
   if (anyReplacement.test(clean)) {
@@ -65,16 +65,16 @@ function withoutSecrets(text: string): string {
   if (clean.includes('@')) clean = clean.replace(imageUser, withoutImageUser)
   clean = withoutPiped(withoutPairs(clean))
   // Cells and arguments end with the line, and another secret on several lines can begin in them.
-  clean = withoutNamedSecrets(withoutSecretColumns(clean, hasArguments))
+  clean = withoutNamedSecrets(
+    // A list that begins in the cell is read as a whole first.
+    withoutSecretColumns(clean, cell => cell.includes('[') || hasNamedSecret(cell)),
+  )
   clean = withoutSecretColumns(withoutProgramSecrets(clean))
   if (clean.length >= shortestBase64) clean = clean.replace(base64Text, removed)
   if (clean.length >= shortestRandom) clean = clean.replace(longWord, withoutRandom)
   clean = clean.replace(flagValue, withoutRandomValue).replace(lettersAndDigits, withoutPassword)
   return clean.includes(removed) ? clean.replace(continuation, removed) : clean
 }
-
-/** A list that begins in the cell is read as a whole first. */
-const hasArguments = (cell: string) => cell.includes('[') || hasNamedSecret(cell)
 
 const shortestSecret = 6
 /** A longer text is cut: an expression takes up to 0.5 µs for each character. Files of a node have at most 300,000. */
@@ -100,8 +100,6 @@ const widePlainForms = [
   /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}(?::[\w.-]{1,128})?(?:@sha256:[0-9a-f]{64})?$/,
 ]
 const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
-
-const isPlain = (text: string) => isPlainForm(text) || isWidePlain(text)
 
 const isWithoutTokens = (text: string) =>
   text.search(bootstrapToken) < 0 && text.search(base64Text) < 0
@@ -129,7 +127,7 @@ const harmlessQuery =
   /^(?:(?:^|&)(?:(?:timeout(?:Seconds)?|limit|resourceVersion|watch|allowWatchBookmarks)=(?:\d{1,20}(?:m?s|m)?)|[A-Za-z]{1,32}=(?:true|false)|scope=repository(?::|%3A)(?:[a-z\d._/-]|%2F){1,200}(?::|%3A)pull|service=[a-z\d-]{1,63}(?:\.[a-z\d-]{1,63}){1,6}(?::\d{1,5})?)){1,8}[):,\\]{0,4}$/
 
 /** @param word text without white space and quotes */
-function withoutUrlSecrets(word: string): string {
+function withoutUrlSecrets(word: string) {
   const url = word.indexOf('://')
   const clean = url < 0 ? word : word.replace(userInfo, '://')
   const query = clean.search(/[?#]/)
@@ -215,7 +213,7 @@ const imageUser =
   /(?<![^\s/@"'])(?!mailto:|sip:|acct:)[^\s/@"']+@(?![a-z0-9]{1,16}:[0-9a-f]{32})(?=[\w-]{1,63}(?:[.:/][\w:/]|[\s"',;)]|$))/g
 
 /** Removes user and password. The user begins the word or follows a sign. */
-function withoutImageUser(segment: string, at: number, text: string): string {
+function withoutImageUser(segment: string, at: number, text: string) {
   const isPathEnd =
     /[/@]/.test(text[at - 1] ?? '') &&
     !/(?:^|[\s"'=(])\/\/$/.test(text.slice(Math.max(0, at - 3), at))
@@ -238,7 +236,7 @@ function withoutCredentials(
   value: string,
   at: number,
   whole: string,
-): string {
+) {
   const isInHeader = scheme === 'Basic' && inHeader.test(whole.slice(Math.max(0, at - 60), at))
   const isKnown = isInHeader || /^(?:bearer|aws4)/i.test(scheme)
   const isWord = isKnown
@@ -263,7 +261,7 @@ const longWord = /[A-Za-z0-9+/_=-]{24,}/g
 const shortestRandom = 24
 const awsSecretLength = 40
 
-function withoutRandom(word: string): string {
+function withoutRandom(word: string) {
   const isAwsSecret = word.length === awsSecretLength && /^[A-Za-z0-9+/]+$/.test(word)
   if (isAwsSecret && randomness(word) > 0.38) return removed
   let at = 0
@@ -284,7 +282,7 @@ const withoutRandomValue = (all: string, before: string, value: string) =>
 const classChange = /(?<=[a-z])[^a-z]|(?<=[A-Z])[^A-Z]|(?<=[^A-Za-z])[A-Za-z]/g
 
 /** Share of neighbouring characters of different classes (upper case, lower case, digit). 0: a class is missing. */
-const randomness = (word: string): number =>
+const randomness = (word: string) =>
   isMixed(word) ? (word.match(classChange)?.length ?? 0) / word.length : 0
 
 /** A word like a password, which names of Kubernetes and times are not: it mixes upper case, lower case and digits. */
@@ -295,7 +293,7 @@ const credential =
 const technicalTerm =
   /OAuth\d|IPv?\d|SHA\d+|X\.?509|Base\d+|EC2|S3|(?:^|[a-z_])[vV]\d(?:(?:alpha|beta)\d)?|HTTP2|UTF8|K8s|E2E|[HRE]S(?:256|384|512)|AES\d+|Ed25519|I[a-z]?8n/gi
 
-function withoutPassword(word: string, at: number, whole: string): string {
+function withoutPassword(word: string, at: number, whole: string) {
   if (!isMixed(word.replace(technicalTerm, ''))) return word
   const before = whole.slice(Math.max(0, at - 120), at)
   return credential.test(before) && !/\/[\w.-]*:$/.test(before) ? removed : word
@@ -391,7 +389,7 @@ export class RedactionBudget {
     return clean
   }
 
-  #withoutText(isMessage: boolean): string {
+  #withoutText(isMessage: boolean) {
     if (isMessage) this.hasLostMessages = true
     else this.hasLostFacts = true
     return removed
@@ -436,10 +434,7 @@ interface Table {
 }
 
 /** Linear in the length of the text. @param isKept cells that stay */
-function withoutSecretColumns(
-  text: string,
-  isKept: (cell: string) => boolean = () => false,
-): string {
+function withoutSecretColumns(text: string, isKept: (cell: string) => boolean = () => false) {
   if (!text.includes('\n')) return text
   let table: Table | null = null
   const lines = text.split('\n').map(line => {
@@ -472,7 +467,7 @@ const withoutCells = (
   cells: string[],
   { columns, length }: Table,
   isKept: (cell: string) => boolean,
-): string =>
+) =>
   cells
     .map((cell, at) => {
       const isSecret = columns.includes(at) || columns.includes(at + length - cells.length)

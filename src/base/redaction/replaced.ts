@@ -17,10 +17,7 @@ export function replaceItems(
 }
 
 /** @param replace undefined removes the field */
-export function replaceFields(
-  fields: object,
-  replace: (inner: unknown, name: string) => unknown,
-): object {
+export function replaceFields(fields: object, replace: (inner: unknown, name: string) => unknown) {
   let copy: RawObject | null = null
   for (const name of Object.keys(fields)) {
     const inner = (fields as RawObject)[name]

@@ -4,8 +4,7 @@ import { isSecretKey, isStaticPodSource } from './secret-names.ts'
 export const removed = '(removed)'
 
 /** Whether a word has upper case, lower case and digits, as most generated passwords. */
-export const isMixed = (word: string): boolean =>
-  /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word)
+export const isMixed = (word: string) => /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word)
 
 /** Length of an element's text, or of an attribute's value. */
 export function elementLength(rest: string) {

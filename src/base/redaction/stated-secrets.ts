@@ -13,7 +13,7 @@ export function withoutProgramSecrets(text: string) {
 }
 
 /** Matches at least where one of the forms does: a flag of one of them, such as `i`, counts for all. */
-export const joinPatterns = (forms: readonly RegExp[]): RegExp => {
+export const joinPatterns = (forms: readonly RegExp[]) => {
   const flags = new Set(forms.flatMap(form => [...form.flags]))
   flags.delete('g')
   return new RegExp(forms.map(({ source }) => source).join('|'), [...flags].join(''))

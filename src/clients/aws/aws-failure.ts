@@ -45,18 +45,16 @@ export const retryOptions = (region: string, credentials: CredentialSource) => (
 export const connectionTimeout = 5_000
 
 /** The region in an ARN. */
-export const regionInArn = (arn: string): string => arn.split(':')[3] ?? ''
+export const regionInArn = (arn: string) => arn.split(':')[3] ?? ''
 
 /** Aborted by the caller's signal, or at the time limit. */
-export const signalWithLimit = (
-  signal: AbortSignal | undefined,
-  limit: AbortSignal,
-): AbortSignal => (signal ? AbortSignal.any([signal, limit]) : limit)
+export const signalWithLimit = (signal: AbortSignal | undefined, limit: AbortSignal) =>
+  signal ? AbortSignal.any([signal, limit]) : limit
 
 type AbortableCall = AwsCall & { signal?: AbortSignal | undefined }
 
 /** Runs a call. @throws RequestFailure with a message for people, or the signal's reason */
-export async function awsCall<T>(call: AbortableCall, run: () => Promise<T>): Promise<T> {
+export async function awsCall<T>(call: AbortableCall, run: () => Promise<T>) {
   try {
     return await run()
   } catch (error) {
@@ -92,10 +90,7 @@ function regionHint(region: string, code: string | null) {
 }
 
 /** Describes the failure in one paragraph for people; `status` is set if AWS answered. */
-export function awsFailure(
-  error: unknown,
-  { service, what, region, grant, explain }: AwsCall,
-): RequestFailure {
+export function awsFailure(error: unknown, { service, what, region, grant, explain }: AwsCall) {
   const known = awsError(error)
   const { name, text, status, code } = known
   const where = `${service} ${what} in ${region}`
@@ -117,7 +112,8 @@ export function awsFailure(
     )
   if (name === 'RequestTimeTooSkewed')
     return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
-  if (isRoleRefused(text))
+  // STS names the refused role, but no reason. The error's name is that of any denied call, so the text decides.
+  if (text.includes('is not authorized to perform: sts:AssumeRole on resource: arn:'))
     return fail(
       `not allowed (${text}). That role has to be there, to trust this identity, and to be taken with the external id that its trust asks for; this identity needs sts:AssumeRole on it`,
       'role',
@@ -138,7 +134,9 @@ export function awsFailure(
     )
   if (status !== null)
     return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)
-  const host = endpointHost(error) ?? `the ${service} endpoint of ${region}`
+  const host =
+    (isRawObject(error) && typeof error.hostname === 'string' ? error.hostname : null) ??
+    `the ${service} endpoint of ${region}`
   // The SDK names a broken connection `TimeoutError`, too; only that error has a Node code.
   if (name === 'TimeoutError' && code === null)
     return new RequestFailure(
@@ -151,16 +149,12 @@ export function awsFailure(
   return new RequestFailure(failure.kind, `${where}${message}`, { cause: error })
 }
 
-/** STS names the refused role, but no reason. The error's name is that of any denied call, so the text decides. */
-const isRoleRefused = (text: string) =>
-  text.includes('is not authorized to perform: sts:AssumeRole on resource: arn:')
-
 /** A RequestFailure with a message that the client wrote, whether AWS answered or not. */
 export function requestFailure(
   error: unknown,
   message: string,
   refusal: 'right' | 'role' | null = null,
-): RequestFailure {
+) {
   const { status } = awsError(error)
   return new RequestFailure('http', message, {
     ...(status === null ? {} : { status }),
@@ -178,7 +172,7 @@ export const awsError = (error: unknown): AwsError => ({
 })
 
 /** Throttled: the same request may succeed later. */
-export function isThrottling(error: unknown): boolean {
+export function isThrottling(error: unknown) {
   const { name, status } = awsError(error)
   return status === 429 || /^(SlowDown|Throttl|TooManyRequests|RequestLimitExceeded)/.test(name)
 }
@@ -188,9 +182,6 @@ function responseStatus(error: unknown) {
   const status = isRawObject(metadata) ? metadata.httpStatusCode : null
   return typeof status === 'number' ? status : null
 }
-
-const endpointHost = (error: unknown) =>
-  isRawObject(error) && typeof error.hostname === 'string' ? error.hostname : null
 
 /** Regions of the public, China and GovCloud partitions, only for hints, because a new region may be missing here. Source: AWS, Regions and Availability Zones. */
 const awsRegions: readonly string[] =
@@ -206,7 +197,7 @@ me-central-1 me-south-1 mx-central-1 sa-east-1 us-east-1 us-east-2 us-gov-east-1
 const slowDowns = channel('highwater:slow-down')
 
 /** Reports one throttled answer, even if a retry succeeded. @param service name for people: `EKS`, `Kubernetes` */
-export const noteSlowDown = (service: string): void => slowDowns.publish(service)
+export const noteSlowDown = (service: string) => slowDowns.publish(service)
 
 /** Starts counting, by service. A service that never throttled has no entry. */
 export function countSlowDowns(): { counts: Readonly<Record<string, number>>; end: () => void } {
@@ -231,10 +222,7 @@ interface SdkClient {
 }
 
 /** Reports each throttled attempt of a client, because the SDK retries without a report. */
-export function countingSlowDowns<Client extends SdkClient>(
-  service: string,
-  client: Client,
-): Client {
+export function countingSlowDowns<Client extends SdkClient>(service: string, client: Client) {
   client.middlewareStack.add(
     next => async input => {
       try {

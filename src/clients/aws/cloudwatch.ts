@@ -16,7 +16,7 @@ export async function alarmStates(
   credentials: CredentialSource,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<Map<string, string>> {
+) {
   const client = new CloudWatchClient(retryOptions(region, credentials))
   const what = `DescribeAlarms ${names.slice(0, 5).join(', ')}`
   try {

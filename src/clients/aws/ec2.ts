@@ -1,12 +1,10 @@
 /** The EC2 API: kubelet settings in launch templates, and the volumes and instances of a cluster. */
 import {
   EC2Client,
-  type Instance,
   type LaunchTemplateVersion,
   paginateDescribeInstances,
   paginateDescribeLaunchTemplateVersions,
   paginateDescribeVolumes,
-  type Volume,
 } from '@aws-sdk/client-ec2'
 import type { TextBudget } from '#base/foreign-text.ts'
 import type { RawObject } from '#base/raw-object.ts'
@@ -72,7 +70,29 @@ export class Ec2Api {
     const config = { client: this.client, pageSize: ec2PageMax }
     const pages = paginateDescribeVolumes(config, filtersOf(filters), { abortSignal: signal })
     for await (const { Volumes = [] } of this.pages('DescribeVolumes', pages, signal))
-      yield Volumes.map(volumeObject)
+      yield Volumes.map(
+        ({
+          VolumeId,
+          Size,
+          VolumeType,
+          Iops,
+          Throughput,
+          State,
+          CreateTime,
+          AvailabilityZone,
+          Attachments,
+        }) => ({
+          VolumeId,
+          Size,
+          VolumeType,
+          Iops,
+          Throughput,
+          State,
+          AvailabilityZone,
+          CreateTime: CreateTime?.toISOString(),
+          Attachments: Attachments?.map(({ InstanceId, Device }) => ({ InstanceId, Device })),
+        }),
+      )
   }
 
   /** Yields pages of instances, in the same form as `volumes`. @throws as launchTemplates */
@@ -83,10 +103,18 @@ export class Ec2Api {
     const config = { client: this.client, pageSize: ec2PageMax }
     const pages = paginateDescribeInstances(config, filtersOf(filters), { abortSignal: signal })
     for await (const { Reservations = [] } of this.pages('DescribeInstances', pages, signal))
-      yield Reservations.flatMap(({ Instances = [] }) => Instances).map(instanceObject)
+      yield Reservations.flatMap(({ Instances = [] }) => Instances).map(
+        ({ InstanceId, InstanceType, State, LaunchTime, PrivateDnsName }) => ({
+          InstanceId,
+          InstanceType,
+          PrivateDnsName,
+          State: { Name: State?.Name },
+          LaunchTime: LaunchTime?.toISOString(),
+        }),
+      )
   }
 
-  close(): void {
+  close() {
     this.client.destroy()
   }
 
@@ -144,40 +172,4 @@ function partsOfTemplate(
 
 const filtersOf = (filters: readonly TagFilter[]) => ({
   Filters: filters.map(({ name, values }) => ({ Name: name, Values: values })),
-})
-
-const volumeObject = ({
-  VolumeId,
-  Size,
-  VolumeType,
-  Iops,
-  Throughput,
-  State,
-  CreateTime,
-  AvailabilityZone,
-  Attachments,
-}: Volume): RawObject => ({
-  VolumeId,
-  Size,
-  VolumeType,
-  Iops,
-  Throughput,
-  State,
-  AvailabilityZone,
-  CreateTime: CreateTime?.toISOString(),
-  Attachments: Attachments?.map(({ InstanceId, Device }) => ({ InstanceId, Device })),
-})
-
-const instanceObject = ({
-  InstanceId,
-  InstanceType,
-  State,
-  LaunchTime,
-  PrivateDnsName,
-}: Instance): RawObject => ({
-  InstanceId,
-  InstanceType,
-  PrivateDnsName,
-  State: { Name: State?.Name },
-  LaunchTime: LaunchTime?.toISOString(),
 })

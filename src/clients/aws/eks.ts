@@ -33,7 +33,7 @@ export class EksApi {
     this.client = countingSlowDowns('EKS', new EKSClient(retryOptions(region, credentials)))
   }
 
-  async listClusters(signal: AbortSignal): Promise<string[]> {
+  async listClusters(signal: AbortSignal) {
     const pages = paginateListClusters({ client: this.client }, {}, { abortSignal: signal })
     const read = await Array.fromAsync(awsPages(this.call('ListClusters', signal), pages))
     return read.flatMap(({ clusters = [] }) => clusters)
@@ -48,7 +48,7 @@ export class EksApi {
     return plainJson(cluster)
   }
 
-  async listNodegroups(clusterName: string, signal: AbortSignal): Promise<string[]> {
+  async listNodegroups(clusterName: string, signal: AbortSignal) {
     const call = this.call(`ListNodegroups of ${clusterName}`, signal)
     const { client } = this
     const pages = paginateListNodegroups({ client }, { clusterName }, { abortSignal: signal })
@@ -71,11 +71,7 @@ export class EksApi {
   }
 
   /** Summaries of the upgrade insights that do not pass. @param most further ones are not requested */
-  async listInsights(
-    clusterName: string,
-    most: number,
-    signal: AbortSignal,
-  ): Promise<{ id: string; summary: RawObject }[]> {
+  async listInsights(clusterName: string, most: number, signal: AbortSignal) {
     const call = this.call(`ListInsights of ${clusterName}`, signal)
     const { client } = this
     const filter: InsightsFilter = {
@@ -102,7 +98,7 @@ export class EksApi {
     return plainJson(insight)
   }
 
-  close(): void {
+  close() {
     this.client.destroy()
   }
 
@@ -117,7 +113,7 @@ const explain = ({ name, text }: AwsError) =>
 const plainJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
 /** Why there is no region, for people. */
-export const noRegion = (): string =>
+export const noRegion = () =>
   process.env.AWS_PROFILE === undefined
     ? 'No AWS region is set'
     : `The AWS profile ${process.env.AWS_PROFILE} does not exist or has no region`

@@ -52,7 +52,11 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
       try {
         return (await call('VerifyMac', () => client.send(command))).MacValid === true
       } catch (error) {
-        if (error instanceof RequestFailure && isInvalidMac(error.cause)) return false
+        if (
+          error instanceof RequestFailure &&
+          awsError(error.cause).name === 'KMSInvalidMacException'
+        )
+          return false
         throw error
       }
     },
@@ -66,7 +70,6 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
   }
 }
 
-const isInvalidMac = (error: unknown) => awsError(error).name === 'KMSInvalidMacException'
 const isUnusable = (name: string) =>
   /^(NotFound|Disabled|KMSInvalidState|InvalidKeyUsage|KeyUnavailable)/.test(name)
 const unusableKeyText = (text: string, region: string) =>

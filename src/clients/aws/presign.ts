@@ -26,7 +26,7 @@ export interface PresignOptions {
 export async function presignedUrl(
   { protocol, host, path, headers = {}, query = {} }: PresignedRequest,
   { service, region, credentials, expiresIn, signingDate }: PresignOptions,
-): Promise<string> {
+) {
   // S3 alone signs the path as it is.
   const uriEscapePath = service !== 's3'
   const signer = new SignatureV4({ service, region, credentials, sha256: Sha256, uriEscapePath })

@@ -203,11 +203,14 @@ export class RunCommand {
         const pending = open.get(instanceId)
         if (!pending) continue
         last.set(instanceId, statusDetails || status)
-        if (!hasEnded(status)) continue
+        if (!ended.has(status)) continue
         open.delete(instanceId)
         const why = whyNotAnswered(status, statusDetails)
         // A script that failed still has output. In any other failure no script ran.
-        if (why === undefined || hasScriptFailed(status, statusDetails))
+        if (
+          why === undefined ||
+          (status === 'Failed' && (statusDetails === 'Failed' || statusDetails === ''))
+        )
           outputs.push(this.#settleOutput(commandId, pending))
         else pending.reject(new Error(`SSM: ${why}`))
       }
@@ -306,11 +309,6 @@ export function whyNotReachable(
 
 /** Final statuses: SSM will not change them. */
 const ended = new Set(['Success', 'Failed', 'TimedOut', 'Cancelled'])
-const hasEnded = (status: string) => ended.has(status)
-
-/** Whether the script ran and failed. Every other failure has its own details. */
-const hasScriptFailed = (status: string, statusDetails: string) =>
-  status === 'Failed' && (statusDetails === 'Failed' || statusDetails === '')
 
 /** By `StatusDetails` without spaces, because the API writes them with and without. */
 const meanings: Readonly<Record<string, string>> = {

@@ -19,10 +19,7 @@ const idleTimeoutMs = 20_000
  * @returns true: the execution runs; false: an ended execution has this name
  * @throws RequestFailure with a message for people, or the signal's reason
  */
-export const startExecution = (
-  { stateMachineArn, name, input }: Execution,
-  signal: AbortSignal,
-): Promise<boolean> =>
+export const startExecution = ({ stateMachineArn, name, input }: Execution, signal: AbortSignal) =>
   withClient('StartExecution', stateMachineArn, signal, async client => {
     const command = new StartExecutionCommand({
       stateMachineArn,

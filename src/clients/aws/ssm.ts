@@ -4,7 +4,6 @@ import {
   DescribeDocumentCommand,
   DescribeInstanceInformationCommand,
   GetCommandInvocationCommand,
-  type InstanceInformation,
   ListCommandInvocationsCommand,
   SendCommandCommand,
   SSMClient,
@@ -110,7 +109,7 @@ export class SsmApi {
   }
 
   /** Those of the given instances that SSM manages. */
-  async instances(instanceIds: readonly string[], signal: AbortSignal): Promise<ManagedInstance[]> {
+  async instances(instanceIds: readonly string[], signal: AbortSignal) {
     const found: ManagedInstance[] = []
     for (let start = 0; start < instanceIds.length; start += describedInstancesMax) {
       const Values = instanceIds.slice(start, start + describedInstancesMax)
@@ -121,7 +120,15 @@ export class SsmApi {
           this.client.send(command, options),
         )
       }))
-        found.push(...InstanceInformationList.map(instanceOf))
+        found.push(
+          ...InstanceInformationList.map(found => ({
+            instanceId: found.InstanceId ?? '',
+            pingStatus: found.PingStatus ?? '',
+            lastPingAt: found.LastPingDateTime?.toISOString() ?? null,
+            agentVersion: found.AgentVersion ?? '',
+            platformType: found.PlatformType ?? '',
+          })),
+        )
     }
     return found
   }
@@ -130,7 +137,7 @@ export class SsmApi {
   async send(
     { document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output }: Command,
     signal: AbortSignal,
-  ): Promise<string> {
+  ) {
     const command = new SendCommandCommand({
       DocumentName: document.name,
       DocumentVersion: document.version,
@@ -161,7 +168,7 @@ export class SsmApi {
   }
 
   /** Invocations of a command, on the instances that it has reached so far. */
-  async invocations(commandId: string, signal: AbortSignal): Promise<Invocation[]> {
+  async invocations(commandId: string, signal: AbortSignal) {
     const query = { CommandId: commandId, MaxResults: ssmPageMax }
     const found: Invocation[] = []
     for await (const { CommandInvocations = [] } of pagesOf(NextToken => {
@@ -201,7 +208,7 @@ export class SsmApi {
   }
 
   /** Errors that prevent reading command answers, by action. No command is sent: the test names a command that never existed. */
-  async answersUnreadable(signal: AbortSignal): Promise<Map<string, unknown>> {
+  async answersUnreadable(signal: AbortSignal) {
     const CommandId = '00000000-0000-4000-8000-000000000000'
     const InstanceId = 'i-00000000000000000'
     const list = new ListCommandInvocationsCommand({ CommandId, MaxResults: 1 })
@@ -225,7 +232,7 @@ export class SsmApi {
     return reasons
   }
 
-  close(): void {
+  close() {
     this.client.destroy()
   }
 
@@ -272,16 +279,8 @@ const isTransient = (error: unknown) => {
 }
 
 /** Whether SSM refused a command because it does not know one of the instances. */
-export const namesUnknownInstance = (error: unknown): boolean =>
+export const namesUnknownInstance = (error: unknown) =>
   error instanceof RequestFailure && awsError(error.cause).name === 'InvalidInstanceId'
-
-const instanceOf = (found: InstanceInformation): ManagedInstance => ({
-  instanceId: found.InstanceId ?? '',
-  pingStatus: found.PingStatus ?? '',
-  lastPingAt: found.LastPingDateTime?.toISOString() ?? null,
-  agentVersion: found.AgentVersion ?? '',
-  platformType: found.PlatformType ?? '',
-})
 
 /** Source: SSM API reference, SendCommand, Errors. */
 const refusals: Readonly<Record<string, string>> = {

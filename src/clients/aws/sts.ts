@@ -47,10 +47,7 @@ export interface TokenRequest {
  * Source: kubernetes-sigs/aws-iam-authenticator pkg/token/token.go GetWithSTS.
  * @throws Error when the token would be longer than the authenticator takes.
  */
-export async function eksToken(
-  { region, clusterId, credentials }: TokenRequest,
-  now: Date,
-): Promise<string> {
+export async function eksToken({ region, clusterId, credentials }: TokenRequest, now: Date) {
   const host = stsHost(region)
   const url = await presignedUrl(
     {

@@ -96,7 +96,7 @@ export class ByteBudget {
    * Takes bytes, in order of arrival. @returns a function that frees them, once
    * @throws the signal's reason if it is aborted first
    */
-  async take(wanted: number, signal: AbortSignal): Promise<() => void> {
+  async take(wanted: number, signal: AbortSignal) {
     const bytes = Math.min(wanted, this.#maxBytes)
     signal.throwIfAborted()
     if (this.#waiting.length > 0 || bytes > this.#left) await this.#awaitTurn(bytes, signal)

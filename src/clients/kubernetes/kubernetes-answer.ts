@@ -74,7 +74,7 @@ export function parsePage(body: unknown, path: string): ParsedPage {
   }
 }
 
-export function objectKey(item: Record<string, unknown>): string {
+export function objectKey(item: Record<string, unknown>) {
   const metadata = isRawObject(item.metadata) ? item.metadata : {}
   return String(metadata.uid ?? `${metadata.namespace}/${metadata.name}`)
 }
@@ -116,7 +116,7 @@ export function failedAnswer(
   question: Question,
   { status, retryAfter, bytes, hint }: RefusedAnswer,
   clean: Clean,
-): RequestFailure {
+) {
   const { message, body } = parseStatus(bytes, clean)
   const answer = `${requestLine(question)} was answered ${status}${message === '' ? '' : `: ${message}`}`
   return new RequestFailure('http', hint ? `${answer}. ${hint}` : answer, {

@@ -142,7 +142,7 @@ export class KubernetesClient {
   }
 
   /** Current request rate per second. */
-  get requestsPerSecond(): number {
+  get requestsPerSecond() {
     return this.pace.requestsPerSecond
   }
 
@@ -269,12 +269,12 @@ export class KubernetesClient {
   }
 
   /** Approximate number of objects in a list, from a page with one object. Source: Kubernetes API reference, ListMeta remainingItemCount. @throws as getJson */
-  async count(path: string, options: GetOptions): Promise<number> {
+  async count(path: string, options: GetOptions) {
     const { items, remaining } = await this.listPage(path, { limit: '1' }, options)
     return items.length + (remaining ?? 0)
   }
 
-  close(): void {
+  close() {
     this.agent.destroy()
   }
 

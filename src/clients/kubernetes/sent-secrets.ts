@@ -18,7 +18,7 @@ export class SentSecrets {
   /** A text that contains a long form has one of its parts at a multiple of this place. */
   #step = Number.POSITIVE_INFINITY
 
-  add(secret: string): void {
+  add(secret: string) {
     if (secret.length < shortestSecret || this.#forms.has(secret)) return
     for (const form of formsOf(secret)) {
       this.#forms.add(form)
@@ -30,7 +30,7 @@ export class SentSecrets {
   }
 
   /** Adds an Authorization header without its scheme. Basic credentials are added decoded, too. */
-  addAuthorization(header: string): void {
+  addAuthorization(header: string) {
     const [scheme = '', ...rest] = header.split(' ')
     const credentials = rest.length === 0 ? scheme : rest.join(' ')
     this.add(credentials)
@@ -41,7 +41,7 @@ export class SentSecrets {
   }
 
   /** Adds a URL. Only its host is public. */
-  addUrl(url: string): void {
+  addUrl(url: string) {
     const { pathname, search, hash, searchParams } = new URL(url)
     for (const part of [`${pathname}${search}${hash}`, pathname, search.slice(1), hash.slice(1)])
       this.add(part)
@@ -49,7 +49,7 @@ export class SentSecrets {
   }
 
   /** @param instead replaces each secret */
-  removeFrom(text: string, instead = '(removed)'): string {
+  removeFrom(text: string, instead = '(removed)') {
     let clean = text
     const mayHaveLong = this.#mayHaveLong(text)
     for (const form of this.#forms)

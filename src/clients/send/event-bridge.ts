@@ -26,11 +26,7 @@ export interface BusEvent {
 }
 
 /** @throws RequestFailure with a message for people, or the signal's reason */
-export async function putEvents(
-  busArn: string,
-  events: readonly BusEvent[],
-  signal?: AbortSignal,
-): Promise<void> {
+export async function putEvents(busArn: string, events: readonly BusEvent[], signal?: AbortSignal) {
   const region = regionInArn(busArn)
   const abortSignal = signalWithLimit(signal, AbortSignal.timeout(putTimeLimitMs))
   const client = new EventBridgeClient({ region, requestHandler: { connectionTimeout } })

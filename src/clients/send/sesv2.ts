@@ -46,7 +46,7 @@ const maxSubjectLength = 200
  * broken connection, because SES may have accepted the mail.
  * @throws OperatorError if SES cannot accept the mail, RequestFailure with a message for people, or the signal's reason
  */
-export async function sendMail(mail: Mail, options: SendOptions): Promise<string> {
+export async function sendMail(mail: Mail, options: SendOptions) {
   checkMail(mail)
   const {
     region,
@@ -67,7 +67,13 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   } catch (error) {
     options.signal?.throwIfAborted()
     const inTime = !limit.signal.aborted
-    throw inTime ? sesFailure(error, mail, region) : timeoutFailure(region, timeLimitMs, error)
+    throw inTime
+      ? sesFailure(error, mail, region)
+      : new RequestFailure(
+          'timeout',
+          `SES SendEmail in ${region}: no answer within ${timeLimitMs / 1000} s. Whether the mail went is not known`,
+          { cause: error },
+        )
   } finally {
     clearTimeout(timer)
     client.destroy()
@@ -257,13 +263,6 @@ function isSafeToResend(error: unknown) {
 const isTooMuch = (error: unknown) =>
   isThrottling(error) || awsError(error).name === 'LimitExceededException'
 const isDailyQuota = (text: string) => /daily/i.test(text)
-
-const timeoutFailure = (region: string, timeLimitMs: number, cause: unknown) =>
-  new RequestFailure(
-    'timeout',
-    `SES SendEmail in ${region}: no answer within ${timeLimitMs / 1000} s. Whether the mail went is not known`,
-    { cause },
-  )
 
 function sesFailure(error: unknown, mail: Mail, region: string) {
   const { from } = mail

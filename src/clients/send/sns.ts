@@ -29,7 +29,7 @@ const publishTimeLimitMs = 30_000
 export async function publishToTopic(
   { topicArn, subject, text }: TopicMessage,
   signal?: AbortSignal,
-): Promise<string> {
+) {
   const region = regionInArn(topicArn)
   // No retry: after a broken connection SNS may have published the message.
   const client = new SNSClient({ region, maxAttempts: 1, requestHandler: { connectionTimeout } })

@@ -25,18 +25,21 @@ const answerMaxBytes = 4096
  * @param url https
  * @throws RequestFailure with a message for people, which contains only the host, or the signal's reason
  */
-export async function postJson(
-  url: string,
-  body: object,
-  options: PostOptions = {},
-): Promise<void> {
+export async function postJson(url: string, body: object, options: PostOptions = {}) {
   const { timeLimitMs = postTimeLimitMs, backoffMs = defaultBackoffMs } = options
   const { host } = new URL(url)
   const limit = AbortSignal.timeout(timeLimitMs)
   const signal = signalWithLimit(options.signal, limit)
   try {
     const request = () => postOnce(url, JSON.stringify(body), signal)
-    await retry(request, { tries, backoffMs, signal, isPassing: isSafeToResend })
+    await retry(request, {
+      tries,
+      backoffMs,
+      signal,
+      isPassing: failure =>
+        failure instanceof RequestFailure &&
+        (['refused', 'name'].includes(failure.kind) || [429, 503].includes(failure.status ?? 0)),
+    })
   } catch (error) {
     options.signal?.throwIfAborted()
     if (!limit.aborted) throw error
@@ -55,10 +58,6 @@ async function postOnce(url: string, body: string, signal: AbortSignal) {
   if (status < 200 || status >= 300)
     throw new RequestFailure('http', refusalText(host, status, text, url), { status })
 }
-
-const isSafeToResend = (failure: unknown) =>
-  failure instanceof RequestFailure &&
-  (['refused', 'name'].includes(failure.kind) || [429, 503].includes(failure.status ?? 0))
 
 function refusalText(host: string, status: number, text: string, url: string) {
   // The answer may repeat the address.

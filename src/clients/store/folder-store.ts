@@ -66,7 +66,7 @@ export function folderStore(folder: string): Store {
     },
     write: (key, body) => writeBeside(key, partial => writeFile(partial, body), rename),
     create: (key, body) => writeBeside(key, partial => writeFile(partial, body), linkNew),
-    replace: (key, body, _contentType, version) =>
+    replace: (key, body, version) =>
       writeBeside(
         key,
         partial => writeFile(partial, body),

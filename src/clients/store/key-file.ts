@@ -11,7 +11,7 @@ import type { MacKey } from './store.ts'
 const keyBytes = 32
 
 /** Default path, in the folder that the XDG Base Directory Specification names. */
-export const defaultKeyFile = (): string =>
+export const defaultKeyFile = () =>
   join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'highwater', 'seal.key')
 
 /** A MAC key from a file. The file is read at the first use, and created if missing. */

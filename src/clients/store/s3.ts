@@ -81,13 +81,13 @@ export function s3Store(options: S3StoreOptions): Store {
   return {
     location: `s3://${options.bucket}/${prefix}`.replace(/\/$/, ''),
     read: async key => bucket.read(fullKey(key), options.readMaxBytes ?? storedLimitOf(key)),
-    async write(key, body, contentType) {
-      await bucket.put(fullKey(key), { Body: body, ContentType: contentType })
+    async write(key, Body, ContentType) {
+      await bucket.put(fullKey(key), { Body, ContentType })
     },
-    create: async (key, body, contentType) =>
-      bucket.putIf(fullKey(key), { Body: body, ContentType: contentType, IfNoneMatch: '*' }),
-    replace: async (key, body, contentType, version) =>
-      bucket.putIf(fullKey(key), { Body: body, ContentType: contentType, IfMatch: version }),
+    create: async (key, Body, ContentType) =>
+      bucket.putIf(fullKey(key), { Body, ContentType, IfNoneMatch: '*' }),
+    replace: async (key, Body, IfMatch, ContentType) =>
+      bucket.putIf(fullKey(key), { Body, ContentType, IfMatch }),
     writeFile: async (key, path, contentType) => bucket.putFile(fullKey(key), path, contentType),
     wasWritten: async key => bucket.hasVersions(fullKey(key)),
     async *list(keyPrefix) {
@@ -123,7 +123,7 @@ class Bucket {
     throw tooLong(`${at} in the bucket ${this.#name}`, found, maxBytes)
   }
 
-  has(at: string): Promise<boolean> {
+  has(at: string) {
     const command = new HeadObjectCommand({ Bucket: this.#name, Key: at })
     return this.#call(`HeadObject ${at}`, s3ReadPermissions, async () => {
       try {
@@ -224,11 +224,12 @@ class Bucket {
     }
   }
 
-  #send(at: string, write: Write) {
+  #send(at: string, { ContentType = 'application/json', ...write }: Write) {
     const command = new PutObjectCommand({
       Bucket: this.#name,
       Key: at,
       CacheControl: 'no-store',
+      ContentType,
       ...(this.#kmsKeyId === null
         ? { ServerSideEncryption: 'AES256' }
         : { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: this.#kmsKeyId }),
@@ -250,7 +251,7 @@ class Bucket {
 }
 
 /** Without s3:ListBucket S3 refuses an object that is not there. @throws RequestFailure */
-export const hasObject = (options: S3StoreOptions, key: string): Promise<boolean> =>
+export const hasObject = (options: S3StoreOptions, key: string) =>
   new Bucket(options).has(options.prefix + checkKey(key))
 
 /**
@@ -261,7 +262,7 @@ export async function objectUrl(
   options: S3StoreOptions,
   key: string,
   validity: { expiresIn: number; signingDate: Date },
-): Promise<string> {
+) {
   const client = clientOf(options)
   let unsigned: HttpRequest | null = null
   // The client resolves the endpoint of region and partition. The request is kept, not sent.

@@ -5,7 +5,7 @@ import { RequestFailure } from '#clients/failure.ts'
 /** The object is longer than `storedLimitOf` its key, so it was not read. */
 export class TooLong extends Error {}
 
-export const tooLong = (place: string, bytes: number, maxBytes: number): TooLong =>
+export const tooLong = (place: string, bytes: number, maxBytes: number) =>
   new TooLong(`${place} has ${bytes} bytes: more than ${maxBytes} are not read`)
 
 /** All methods throw an Error with one paragraph for people when the store cannot be read or written. */
@@ -14,16 +14,16 @@ export interface Store {
   readonly location: string
   /** Null: the key does not exist. `version` is an opaque text for `replace`. */
   read(key: string): Promise<{ body: Buffer; version: string } | null>
-  /** Overwrites an existing object. */
-  write(key: string, body: Buffer | string, contentType: string): Promise<void>
+  /** Overwrites an existing object. @param contentType default, here and below: `application/json` */
+  write(key: string, body: Buffer | string, contentType?: string): Promise<void>
   /** Returns false if the key exists already. Then nothing was written. */
-  create(key: string, body: Buffer | string, contentType: string): Promise<boolean>
+  create(key: string, body: Buffer | string, contentType?: string): Promise<boolean>
   /** Returns false if the object no longer has `version`. Then nothing was written. */
   replace(
     key: string,
     body: Buffer | string,
-    contentType: string,
     version: string,
+    contentType?: string,
   ): Promise<boolean>
   /** Streams the file from disk. */
   writeFile(key: string, path: string, contentType: string): Promise<void>
@@ -39,7 +39,7 @@ interface NextObject {
   /** Null: the object does not exist yet. */
   version: string | null
   body: Buffer | string
-  contentType: string
+  contentType?: string
 }
 
 /**
@@ -53,7 +53,7 @@ export async function update(
   key: string,
   tries: number,
   next: () => Promise<NextObject | null>,
-): Promise<boolean> {
+) {
   for (let attempt = 0; attempt < tries; attempt++) {
     const changed = await next()
     if (!changed) return true
@@ -61,7 +61,7 @@ export async function update(
     const isWritten =
       version === null
         ? await store.create(key, body, contentType)
-        : await store.replace(key, body, contentType, version)
+        : await store.replace(key, body, version, contentType)
     if (isWritten) return true
   }
   return false
@@ -73,7 +73,7 @@ const maxKeyBytes = 800
  * Returns the key if every kind of store accepts it: segments between single slashes, none of them `.` or `..`.
  * @throws Error otherwise
  */
-export function checkKey(key: string): string {
+export function checkKey(key: string) {
   const segments = key.split('/')
   const isWrong = segments.some(segment => /^\.{0,2}$|[\p{Cc}\\:]/u.test(segment))
   if (isWrong || Buffer.byteLength(key) > maxKeyBytes)
@@ -100,11 +100,10 @@ export function failFastStore(store: Store): Store {
   return {
     location: store.location,
     read: key => attempt(() => store.read(key)),
-    write: (key, body, contentType) => attempt(() => store.write(key, body, contentType)),
-    create: (key, body, contentType) => attempt(() => store.create(key, body, contentType)),
-    replace: (key, body, contentType, version) =>
-      attempt(() => store.replace(key, body, contentType, version)),
-    writeFile: (key, path, contentType) => attempt(() => store.writeFile(key, path, contentType)),
+    write: (...object) => attempt(() => store.write(...object)),
+    create: (...object) => attempt(() => store.create(...object)),
+    replace: (...object) => attempt(() => store.replace(...object)),
+    writeFile: (...file) => attempt(() => store.writeFile(...file)),
     wasWritten: key => attempt(() => store.wasWritten(key)),
     async *list(prefix) {
       if (away) throw away

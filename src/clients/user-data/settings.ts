@@ -88,7 +88,7 @@ export const isOwnField = (field: string) =>
   isConfigurationField(field) &&
   /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)
 
-export const isNodeConfig = ({ apiVersion }: RawObject): boolean =>
+export const isNodeConfig = ({ apiVersion }: RawObject) =>
   typeof apiVersion === 'string' && apiVersion.startsWith('node.eks.aws/')
 
 /** Reads `spec.kubelet` of nodeadm's NodeConfig. Source: amazon-eks-ami nodeadm/doc/api.md */

@@ -26,7 +26,7 @@ interface PlacedPiece {
 }
 
 /** In the order of the script. @throws BudgetExceeded */
-export function readShell({ text, fileLine }: LocatedText, budget: TextBudget): Piece[] {
+export function readShell({ text, fileLine }: LocatedText, budget: TextBudget) {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
   const linesFrom: LinesFrom = (lineNumber, count, given) => ({
     text: given ?? lines.slice(lineNumber - 1, lineNumber - 1 + count).join('\n'),
@@ -67,7 +67,10 @@ function stepsIn(commands: readonly Command[]): PlacedPiece[] {
   return commands.flatMap(({ text, located, at }) => {
     const [, verb] = kubeletService.exec(text) ?? []
     const isRestart = verb === 'restart' || (verb === 'start' && isStopped)
-    const steps = [callsBootstrap(text) && 'bootstrap', isRestart && 'restart'] as const
+    const steps = [
+      text.split(separator).some(isBootstrapCall) && 'bootstrap',
+      isRestart && 'restart',
+    ] as const
     return steps.flatMap(step =>
       step ? [{ at, piece: piece('script', lineIn(located), { step }) }] : [],
     )
@@ -89,7 +92,6 @@ function aroundBootstrap(line: string) {
 }
 
 const separator = /[;&|]/
-const callsBootstrap = (text: string) => text.split(separator).some(isBootstrapCall)
 
 /** A command that edits bootstrap.sh is no call of it. */
 function isBootstrapCall(command: string) {

@@ -21,7 +21,6 @@ import type { Origin, Proposal } from '#judge/durable/durable.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import { shorten } from '#judge/text.ts'
 import type { Family, Finding, StepAction } from '#model/finding.ts'
-import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import { companions } from './completion.ts'
 import type { StepNode } from './steps.ts'
 
@@ -45,17 +44,6 @@ export interface FixFact {
 const baseName = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 /** Drop-ins with later names win over that of nodeadm. */
 const nodeadmName = baseName(nodeadmDropIn)
-
-/** Fields that are not compared but decide whether a kubelet starts with a fix. */
-const decidesStart = (field: string) =>
-  field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
-
-const runningOf = (configuration: KubeletConfiguration): RawObject =>
-  Object.fromEntries(
-    Object.entries(configuration).filter(
-      ([field]) => isComparedField(field) || decidesStart(field),
-    ),
-  )
 
 /** The part that does not follow from the running configuration. */
 function factWithoutRunning(subject: NodeSubject): Omit<FixFact, 'running'> {
@@ -116,14 +104,6 @@ const imageWithShell = ({ status }: NodeSubject['node']): string | null =>
       ),
     ) ?? null
 
-/** By the kubelet's version, `v1.34.1+k3s1`, or by the provider: `k3s://name`. */
-const distributionOf = ({ identity, node }: Pick<NodeSubject, 'identity' | 'node'>) =>
-  (['k3s', 'rke2'] as const).find(
-    name =>
-      identity.kubeletVersion?.includes(`+${name}`) ||
-      node.spec?.providerID?.startsWith(`${name}://`),
-  )
-
 export class FixFacts {
   readonly #facts = new Map<string, { key: string; fact: FixFact }>()
   readonly #ofNode = new Map<string, string>()
@@ -152,7 +132,11 @@ export class FixFacts {
       shell: shell === undefined ? shellOf(identity) : shell,
       ...(shell === 'pod' && { providerId: subject.node.spec?.providerID }),
       ...(shellImage !== null && { shellImage }),
-      distribution: distributionOf(subject),
+      distribution: (['k3s', 'rke2'] as const).find(
+        name =>
+          subject.identity.kubeletVersion?.includes(`+${name}`) ||
+          subject.node.spec?.providerID?.startsWith(`${name}://`),
+      ),
       isLeaving: isBeingRemoved(subject.node),
     })
     const group = groupKey(cluster, identity.group)
@@ -165,7 +149,17 @@ export class FixFacts {
     const { configuration } = subject
     const fact = {
       ...factWithoutRunning(subject),
-      running: configuration && runningOf(configuration),
+      running:
+        configuration &&
+        Object.fromEntries(
+          Object.entries(configuration).filter(
+            ([field]) =>
+              isComparedField(field) ||
+              // These two are not compared, but decide whether a kubelet starts with a fix.
+              field === 'shutdownGracePeriodByPodPriority' ||
+              field === 'reservedMemory',
+          ),
+        ),
     }
     const key = JSON.stringify(fact)
     const known = this.#facts.get(key) ?? { key, fact }
@@ -237,7 +231,15 @@ export function actingPart({ config, origin, fact, declaration }: Wish) {
     ([path]) => !Object.hasOwn(writtenSettings(acting), path),
   )
   const missing = lost
-    .filter(([path, value]) => !isDeclared(declaration, path, value))
+    .filter(
+      ([path, value]) =>
+        !(declaration?.settings ?? []).some(
+          setting =>
+            setting.by === 'config' &&
+            setting.path === path &&
+            meaningOf(path, setting.value) === meaningOf(path, value),
+        ),
+    )
     .map(([path, value]) => `${path} ${shownSetting(value)}`)
   const removals = [...Map.groupBy(blocking, ({ who }) => who)].map(
     ([who, of]) =>
@@ -321,14 +323,6 @@ function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawOb
   )
 }
 
-const isDeclared = (declaration: Declaration | null, path: string, value: unknown) =>
-  (declaration?.settings ?? []).some(
-    setting =>
-      setting.by === 'config' &&
-      setting.path === path &&
-      meaningOf(path, setting.value) === meaningOf(path, value),
-  )
-
 /* A nodegroup has one configuration, so the fixes of all its findings must agree. */
 
 export interface Wish extends Proposal {
@@ -403,7 +397,7 @@ function agreeOnImageGc(ordered: readonly Wishes[]) {
 }
 
 /** A fix of image GC with the lowest percentages among `config` and `all`, which are sound for every one of them. */
-export function withLowestImageGc(config: RawObject, all: readonly RawObject[]): RawObject {
+export function withLowestImageGc(config: RawObject, all: readonly RawObject[]) {
   if (typeof config[high] !== 'number') return config
   const lowest =
     [config, ...all]
@@ -432,7 +426,7 @@ function agreeOnMap(field: string, own: readonly Wish[], all: readonly Wishes[])
   const soon = new Set(early.flatMap(keysOf))
   for (const found of all) {
     const waiting = (late.includes(found) ? [] : late)
-      .filter(one => sharesNode(found, one))
+      .filter(one => !new Set(found.nodes).isDisjointFrom(new Set(one.nodes)))
       .flatMap(keysOf)
       .filter(key => !soon.has(key))
     for (const wish of found.wishes.filter(one => changed.has(one))) {
@@ -454,9 +448,6 @@ const waitsForRoom = ({ actions }: Wishes) =>
   actions?.some(
     ({ id, bytes, isShort }) => id === 'set-fields' && (bytes ?? isShort) !== undefined,
   ) === true
-
-const sharesNode = (one: Wishes, other: Wishes) =>
-  !new Set(one.nodes).isDisjointFrom(new Set(other.nodes))
 
 const instanceTypeFor = (field: string, { fact }: Wish) =>
   dependsOnSize(field) ? (fact?.instanceType ?? '') : ''

@@ -15,10 +15,6 @@ const fields = [
 
 const ofPruning: ReadonlySet<StepActionId> = new Set(['prune-images', 'prune-by-runtime'])
 
-/** No registry in reach has the image: only an import brings it back. */
-const needsImport = ({ actions }: Found) =>
-  actions?.some(({ id }) => id === 'import-image') ?? false
-
 const startsEarlier = ({ config, fact }: Wish) =>
   config.imageMaximumGCAge !== undefined ||
   Number(config.imageGCHighThresholdPercent) <
@@ -26,7 +22,11 @@ const startsEarlier = ({ config, fact }: Wish) =>
 
 /** In a cluster that needs an import, images are pinned before a step deletes unused ones. A finding that can wait sets no field of image GC. */
 export function withPinnedFirst(all: readonly Found[]): Found[] {
-  const clusters = new Set(all.filter(needsImport).map(({ cluster }) => cluster))
+  const clusters = new Set(
+    all
+      .filter(({ actions }) => actions?.some(({ id }) => id === 'import-image') ?? false)
+      .map(({ cluster }) => cluster),
+  )
   return all.map(found => {
     const { cluster, actions, wishes, finding } = found
     const isEarlier = wishes.some(startsEarlier)

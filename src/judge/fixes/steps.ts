@@ -167,7 +167,7 @@ function withSource(action: StepAction, disk: DiskSource | null): StepAction {
 }
 
 /** No node class makes a node that Karpenter does not start. */
-const withTemplate = (action: StepAction, node: StepNode | null): StepAction =>
+const withTemplate = (action: StepAction, node: StepNode | null) =>
   action.id === 'larger-disk' &&
   action.bytes !== undefined &&
   action.source === undefined &&
@@ -305,7 +305,7 @@ function cloudCommand(
 }
 
 /** The kubelet admits only critical pods under DiskPressure: it refuses those of kubectl debug and oc debug. Upstream: eviction_manager.go Admit */
-const podCommand = (nodeName: string, command: string, image?: string): string =>
+const podCommand = (nodeName: string, command: string, image?: string) =>
   runCommand('kube-system', image, {
     spec: { nodeName, hostPID: true, priorityClassName: 'system-node-critical' },
     container: {
@@ -323,7 +323,7 @@ function runCommand(
   namespace: string,
   image = 'busybox',
   { spec, container, volume }: Record<'spec' | 'container' | 'volume', object>,
-): string {
+) {
   const name = 'host'
   const containers = [
     {
@@ -342,7 +342,7 @@ function runCommand(
 }
 
 /** k3s and RKE2 give the kubelet its flags: it has no file of its own. Sources: docs.k3s.io/cli/server, docs.rke2.io/reference/server_config kubelet-arg */
-const inDistributionFile = (wish: StepAction, node: StepNode | null): StepAction =>
+const inDistributionFile = (wish: StepAction, node: StepNode | null) =>
   node?.distribution === undefined
     ? wish
     : { ...wish, place: `/etc/rancher/${node.distribution}/config.yaml` }
@@ -483,15 +483,6 @@ function declaredDisk(on: OnNode): Command | null {
   const read = ['ec2', 'describe-launch-template-versions', '--query', mappings] as const
   return ['reads', aws(...read, '--versions', version, '--launch-template-id', clusterWord(id))]
 }
-
-/** A pod that can write there may have put a link in the place of the log, or of a folder above it: none is followed. */
-const emptyLog = (place: string) =>
-  `sudo find ${logFolder} -xdev -type f -path ${shellWord(place)} -execdir truncate -s 0 {} +`
-
-const upgrade = (on: OnNode): Command[] =>
-  isManaged(on)
-    ? [['replaces', nodegroup('update-nodegroup-version', on), { nodes: on.finding.nodes.count }]]
-    : replacement(on)
 
 const podOf = (owner: HolderOwner | undefined) =>
   !owner || owner.kind === 'image' || owner.namespace === null || owner.pod === null
@@ -640,9 +631,20 @@ const openFiles = deletedFiles('[0-9]*')
 function sizesOn({ action, node }: OnNode): Command[] {
   if (node.shell === null) return []
   if (node.shell === 'container')
-    return [sessionCommand({ ...node, shell: 'session' }, 'reads', adminContainerCommand(action))]
+    return [
+      sessionCommand(
+        { ...node, shell: 'session' },
+        'reads',
+        // Source: bottlerocket-os/bottlerocket README, Admin container: it is off unless host-containers.admin.enabled is set.
+        `apiclient exec admin sh -c ${shellWord(sizes(action, '/.bottlerocket/rootfs/local'))}`,
+      ),
+    ]
   if (action.variant === 'datasets') return readInShell('sudo zfs list -o space')({ action, node })
-  if (action.variant === 'lines') return readInShell(repeatedLines(action))({ action, node })
+  // Numbers, such as times and process ids, differ from line to line.
+  if (action.variant === 'lines')
+    return readInShell(
+      `sudo tail -c 1000000 ${shellWord(action.place ?? '')} | cut -c 1-200 | sed 's/[0-9][0-9]*/N/g' | sort | uniq -c | sort -n | tail -n 15 | ${visible}`,
+    )({ action, node })
   if (node.shell === 'talos' && action.unit === undefined) return [talosSizes(node, action.place)]
   const isOfAll = action.place === undefined && action.unit === undefined
   return (
@@ -655,10 +657,6 @@ function sizesOn({ action, node }: OnNode): Command[] {
     ]
   )
 }
-
-/** Numbers, such as times and process ids, differ from line to line. */
-const repeatedLines = ({ place = '' }: StepAction) =>
-  `sudo tail -c 1000000 ${shellWord(place)} | cut -c 1-200 | sed 's/[0-9][0-9]*/N/g' | sort | uniq -c | sort -n | tail -n 15 | ${visible}`
 
 /** In bytes, behind the name of the node; entries below 1 GB are left out. It counts no inodes. Source: siderolabs/talos cmd/talosctl/cmd/talos/diskusage.go */
 const talosSizes = ({ name }: StepNode, place = '/var'): Command => [
@@ -692,10 +690,6 @@ const restartService = (name: string, { instanceId, shell, ...node }: StepNode):
         'restarts',
         `sudo systemctl restart ${shellWord(name)}`,
       )
-
-/** Source: bottlerocket-os/bottlerocket README, Admin container: it is off unless host-containers.admin.enabled is set. */
-const adminContainerCommand = (action: StepAction) =>
-  `apiclient exec admin sh -c ${shellWord(sizes(action, '/.bottlerocket/rootfs/local'))}`
 
 /** Of folders in two levels, with the files in C:\ itself. */
 const windowsSizes =
@@ -792,7 +786,14 @@ const podLogs = `${logFolder}/pods`
 /** Its end shows what writes it, and may be the only evidence. In place of a log that a pod writes, it may have put a link to any file. */
 function emptiesLog({ action: { place = podLogs, variant, owner }, node }: OnNode) {
   if (variant === 'writer' && place.startsWith(`${logFolder}/`) && !/[*?[\]\\]/.test(place))
-    return [sessionCommand(node, 'changes', emptyLog(place))]
+    return [
+      sessionCommand(
+        node,
+        'changes',
+        // A pod that can write there may have put a link in the place of the log, or of a folder above it: none is followed.
+        `sudo find ${logFolder} -xdev -type f -path ${shellWord(place)} -execdir truncate -s 0 {} +`,
+      ),
+    ]
   const end = owner || variant ? '' : `; sudo tail -n 20 ${shellWord(place)} | ${visible}`
   return [sessionCommand(node, 'reads', `sudo ls -l -h ${shellWord(place)}${end}`)]
 }
@@ -1075,7 +1076,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'spare-disk': readMoreStep(readOnNode('cat /proc/pressure/io /proc/pressure/cpu; iostat -x 1 3')),
   'spread-pods': asking,
   'unset-root-volume': all('set'),
-  'upgrade-group': all('replace', upgrade),
+  'upgrade-group': all('replace', on =>
+    isManaged(on)
+      ? [['replaces', nodegroup('update-nodegroup-version', on), { nodes: on.finding.nodes.count }]]
+      : replacement(on),
+  ),
   'upgrade-runtime': all('replace'),
   'use-other-disk': all(
     'resize',

@@ -23,7 +23,6 @@ import {
   documents,
   type Document as NodeDocument,
 } from '#remediate/scripts/documents.ts'
-import { readScript } from '#remediate/scripts/read-script.ts'
 import { type Applied, accessEntry, namedClusters, roleStatements } from './permissions.ts'
 
 export interface MemberOptions {
@@ -124,10 +123,17 @@ const documentResource = (document: NodeDocument) => [
       DocumentType: 'Command',
       DocumentFormat: 'JSON',
       UpdateMethod: 'NewVersion',
-      Content: contentOf(document, readScript),
+      Content: contentOf(document),
     },
   },
 ]
+
+/** All documents as an account has them after a deployment, for the lab. */
+export const deployedDocuments = () =>
+  [...documents, ...applyDocuments].map(document => ({
+    name: document.name,
+    content: contentOf(document),
+  }))
 
 const entriesOf = (options: MemberOptions) => (cluster: string, index: number) => {
   const entries: [string, object][] = [
@@ -157,7 +163,7 @@ const roleArnOf = (condition: string, resource: string, suffix = '') => ({
 /* CloudFormation templates as YAML with short forms (`!Ref`). Source: CloudFormation user guide, intrinsic functions. */
 
 /** @param template with the long forms, `{ 'Fn::Sub': … }` */
-export function cloudFormationYaml(template: object): string {
+export function cloudFormationYaml(template: object) {
   // CloudFormation reads YAML 1.1: on, off, yes and no need quotes.
   const document = new Document(template, { version: '1.1', aliasDuplicateObjects: false })
   visit(document, { Map: (_, map) => shortForm(map) })

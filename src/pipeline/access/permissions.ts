@@ -59,7 +59,7 @@ export function kubernetesRights(
 }
 
 /** Whether SSM agents can put long answers into a bucket. */
-export const hasOutput = (mode: ReadMode): boolean => promisedSources[mode].includes('host')
+export const hasOutput = (mode: ReadMode) => promisedSources[mode].includes('host')
 
 /** The AWS rights of the reader. @param output bucket for long answers of agents; null: none */
 export function awsRights(mode: ReadMode, output: InspectOutput | null = null): NeededRight[] {
@@ -125,7 +125,7 @@ export const fleetStatements = (
   output: InspectOutput | null,
   isRemediating: boolean,
   more: Grants = {},
-): IamStatement[] =>
+) =>
   iamStatements([...new Set(actions)], {
     ...fleetGrants(account, isRemediating ? everyDocument : readingDocuments),
     ...(output !== null && outputGrants(account.partition, output)),
@@ -143,7 +143,7 @@ export function roleStatements(
   output: InspectOutput | null = null,
   isRemediating = false,
   more?: Grants,
-): IamStatement[] {
+) {
   const actions = isRemediating
     ? [...nodeActions(mode, output), ...applyRights().map(({ right }) => right)]
     : awsRights(mode, output).map(({ right }) => right)
@@ -151,7 +151,7 @@ export function roleStatements(
 }
 
 /** The IAM policy of the instance roles, whose agents write answers that are too long for SSM. */
-export const agentStatements = (partition: string, output: InspectOutput): IamStatement[] =>
+export const agentStatements = (partition: string, output: InspectOutput) =>
   iamStatements(agentOutputPermissions, outputGrants(partition, output))
 
 /** The Kubernetes rights to apply a plan, in addition to those of reading. */
@@ -214,7 +214,7 @@ interface Granted {
 export const manifests = (
   mode: ReadMode,
   { policy, account = null, isRemediating = false }: Granted = {},
-): string =>
+) =>
   identitiesOf(mode)
     .flatMap(identity =>
       roleManifests(
@@ -230,7 +230,7 @@ export const roleManifests = (
   identity: IdentityName,
   rights: readonly string[],
   account: ServiceAccount | null = null,
-): string[] => clusterRole(identityNames[identity], rights, account).map(object => yamlOf(object))
+) => clusterRole(identityNames[identity], rights, account).map(object => yamlOf(object))
 
 /** Prints YAML with lists of plain words on one line. */
 function yamlOf(object: object) {
@@ -299,7 +299,7 @@ export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
 })
 
 /** The clusters that are named in full; patterns are left out. */
-export const namedClusters = ({ clusters }: Pick<Account, 'clusters'>): string[] =>
+export const namedClusters = ({ clusters }: Pick<Account, 'clusters'>) =>
   (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
 /** The access entries of a cluster as CloudFormation resources, by their names. */
@@ -337,7 +337,7 @@ const modeDescriptions: Readonly<Record<ReadMode, string>> = {
 }
 
 /** The rights of a mode, in Markdown. @param policy decides which objects are read */
-export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): string[] {
+export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy) {
   return [
     `## Mode ${mode}`,
     '',
@@ -393,14 +393,14 @@ const seenRole = ({ reader, kubelet }: Applied['roles']) => {
 }
 
 /** Policy of the instances whose agents write long answers to the bucket. */
-export const agentPolicy = (partition: string, output: InspectOutput): string[] => [
+export const agentPolicy = (partition: string, output: InspectOutput) => [
   "AWS, the policy of the instances' own roles, whose agents write to the bucket:",
   '',
   ...codeBlock('json', JSON.stringify(policyOf(agentStatements(partition, output)), null, 2)),
 ]
 
 /** The rights to apply plans, in addition to those of a mode, in Markdown. */
-export const remediationSection = (mode: ReadMode, applied: Applied): string[] => [
+export const remediationSection = (mode: ReadMode, applied: Applied) => [
   '## Remediation',
   '',
   `The role that applies plans by SSM reads nodes in its mode, to verify changes, and sends the documents that change a node. These documents exist only if the stack is deployed with \`--param='remediation=on'\`, which also creates the function that sends them. \`highwater permissions --remediate\` prints this part; \`highwater doctor --remediate\` checks the documents. In Kubernetes it needs the rights of its mode, and the right of the table below; \`highwater permissions --remediate --format yaml\` prints the role with both. Plans, approvals and the journal are in a bucket: \`s3:GetObject\`, \`s3:PutObject\` below \`remediation/\` there, \`s3:ListBucket\` and \`s3:ListBucketVersions\`. Writing an approval also needs \`kms:GenerateMac\` on the approval key.`,

@@ -332,7 +332,7 @@ export function boundedLists({ findings, waived, unknowns, notAudited }: Lists):
 /* The read modes of each cluster with their rights. Only nodes of less common modes are named. */
 
 /** The rights to read nodes, without those for other objects of the cluster. */
-export const nodeRights = (mode: ReadMode): string[] => [
+export const nodeRights = (mode: ReadMode) => [
   ...new Set([
     listNodesPermission,
     ...collectorsOf[mode].flatMap(({ permissions }) => [

@@ -51,7 +51,7 @@ export async function fleetUpgrades(
   selection: Selection,
   old: readonly AuditedNode[],
   now: readonly AuditedNode[],
-): Promise<FleetUpgrade[]> {
+) {
   const targets = newestVersions(now)
   const targetOf = (cluster: string, group: Subject, version: string | null) => {
     const target = targets.get(placeOf(cluster, group)) ?? null
@@ -150,7 +150,7 @@ export function openNextUpgrades() {
   const controlPlanes = new Map<string, string | undefined>()
   const releases = new Map<string, string>()
   return {
-    takeCluster({ cluster, eks, nodegroups }: ClusterInput): void {
+    takeCluster({ cluster, eks, nodegroups }: ClusterInput) {
       controlPlanes.set(cluster, eks?.version)
       for (const { nodegroupName = '', releaseVersion } of nodegroups ?? [])
         if (releaseVersion !== undefined)

@@ -104,7 +104,7 @@ export async function* kubeconfigFleet(
 }
 
 /** Mode `kubelet` needs an explicit decision about the token that every kubelet sees. @throws OperatorError */
-export function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken } }: Policy): void {
+export function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken } }: Policy) {
   if (roleArn === null && !useOwnToken && modes.some(({ mode }) => mode === 'kubelet'))
     throw new OperatorError(
       'Mode kubelet shows a token to every kubelet, and none is configured. Set kubelet.roleArn in the policy to a role that may do nothing else ' +
@@ -113,18 +113,15 @@ export function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken 
 }
 
 /** The selected EKS clusters, and how to reach each. @throws OperatorError as liveFleet */
-export const eksTargets = ({
-  policy,
-  selection,
-  signal,
-}: LiveOptions): AsyncGenerator<ClusterTarget> => discover(policy, selection, signal)
+export const eksTargets = ({ policy, selection, signal }: LiveOptions) =>
+  discover(policy, selection, signal)
 
 /** A kubeconfig has no IAM role for kubelets: they see its own token if the policy permits, else none. */
 export async function kubeconfigTargets(
   endpoints: NamedEndpoint[],
   policy: Policy,
   behind?: LiveOptions['behind'],
-): Promise<ClusterTarget[]> {
+) {
   const place = await ownPlace(policy)
   const isShown = policy.kubelet.useOwnToken
   const targets: ClusterTarget[] = []
@@ -160,7 +157,11 @@ export async function* savedFleet(
       !selectsCluster(selection, record.cluster)
     )
       continue
-    if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
+    if (
+      record.kind === 'Node' &&
+      !(selectsAllNodes(selection) || selectsNode(selection, nodeIdentity(record.node)))
+    )
+      continue
     // As in a live fleet: objects without a node can be judged only if all nodes of the cluster are selected.
     if (
       record.kind === 'Objects' &&
@@ -171,9 +172,6 @@ export async function* savedFleet(
     yield record
   }
 }
-
-const isSelectedNode = (record: NodeRecord, selection: Selection) =>
-  selectsAllNodes(selection) || selectsNode(selection, nodeIdentity(record.node))
 
 /** For clusters without an account in the policy: the caller's account, and the policy's first region or the SDK's. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
@@ -394,7 +392,11 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
       candidates.set(
         cluster,
         [...(candidates.get(cluster) ?? []), { node, object, headroomPercent }]
-          .toSorted(byHeadroom)
+          .toSorted(
+            (a, b) =>
+              a.headroomPercent - b.headroomPercent ||
+              byText(a.node.identity.name, b.node.identity.name),
+          )
           .slice(0, policy.secondReadings),
       )
     },
@@ -419,9 +421,6 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
     },
   }
 }
-
-const byHeadroom = (a: ReadingCandidate, b: ReadingCandidate) =>
-  a.headroomPercent - b.headroomPercent || byText(a.node.identity.name, b.node.identity.name)
 
 /** The smallest margin above a disk threshold, in percent of that disk's capacity; null: unknown. */
 function headroomOf({ prediction: { eviction, filesystems } }: TakenNode) {
@@ -492,7 +491,7 @@ const named = 10
 const listErrors = ['nodes', 'cluster', 'clusters']
 
 /** Whether all of the cluster's nodes are known. */
-export const isListWhole = ({ errors }: ClusterRecord): boolean =>
+export const isListWhole = ({ errors }: ClusterRecord) =>
   errors?.some(({ what }) => listErrors.includes(what)) !== true
 
 /**
@@ -504,7 +503,7 @@ export function rejectUnknownNames(
   { nodes: wanted, nodegroups }: Selection,
   nodes: readonly { identity: Pick<NodeIdentity, 'name'> }[],
   areListsWhole = true,
-): void {
+) {
   if (!areListsWhole) return
   const names = new Set(nodes.map(({ identity }) => identity.name))
   const unknown = wanted.filter(name => !names.has(name))

@@ -1,6 +1,5 @@
 /** The first half of an audit: writes and judges records as they arrive. The result is much smaller than the records. */
 
-import { setFlagsFromString } from 'node:v8'
 import { keepInMemory } from '#base/keep.ts'
 import { byText } from '#base/text.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
@@ -66,7 +65,6 @@ export async function judgeRecords(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,
   context: JudgingContext,
 ): Promise<Judged> {
-  keepHeapSmall()
   const judgement = openJudgement(context.rules, context.policy, judgementOptions(context))
   const clusters = openClusterReplay(context.keep ?? undefined)
   const tags: ResourceTags[] = []
@@ -165,15 +163,6 @@ const judgementOptions = ({
   keep,
 })
 
-/**
- * Records are short-lived, but V8 may place their parts in the old generation and let it grow to twice its live data.
- * An audit of 1,000 nodes takes 240 MiB with these flags, and 340 MiB without them.
- */
-function keepHeapSmall() {
-  setFlagsFromString('--no-allocation-site-pretenuring')
-  setFlagsFromString('--heap-growing-percent=40')
-}
-
 /** Reads nodes near a threshold a second time if no earlier run measured their growth. */
 async function growthBySecondReading(before: EarlierNodes, { secondReading }: JudgingContext) {
   if (!secondReading) return new Map<TakenNode, never>()
@@ -210,10 +199,8 @@ export function mergedJudged(
 /** For files without a header line. Their nodes usually have times. */
 export const unknownTime = '1970-01-01T00:00:00Z'
 
-const byCluster = (left: { cluster: string }, right: { cluster: string }) =>
-  byText(left.cluster, right.cluster)
 const byClusterAndName = (left: AuditedNode, right: AuditedNode) =>
-  byCluster(left, right) || byText(left.identity.name, right.identity.name)
+  byText(left.cluster, right.cluster) || byText(left.identity.name, right.identity.name)
 
 /** Unread clusters and nodegroups have no entry. */
 function tagsOf({ cluster, eks, nodegroups }: ClusterInput): ResourceTags[] {

@@ -23,7 +23,7 @@ export function openLocalVolumes(keep: Keep) {
   const byCluster = new Map<string, ReturnType<typeof noVolumes>>()
   const waiting: (() => NodeRecord)[] = []
   return {
-    take({ cluster, resource, items }: ObjectsInput): void {
+    take({ cluster, resource, items }: ObjectsInput) {
       if (resource !== 'persistentvolumes') return
       const volumes = byCluster.get(cluster) ?? noVolumes()
       byCluster.set(cluster, volumes)
@@ -46,12 +46,12 @@ export function openLocalVolumes(keep: Keep) {
       }
     },
     /** The node with those of its cluster, if they were read. */
-    added(input: NodeInput): NodeInput {
+    added(input: NodeInput) {
       const localVolumes = byCluster.get(input.cluster)
       return localVolumes ? { ...input, localVolumes } : input
     },
     /** Whether the node has to wait. */
-    defer(record: NodeRecord, input: NodeInput): boolean {
+    defer(record: NodeRecord, input: NodeInput) {
       const isWaiting = !byCluster.has(record.cluster) && mayHaveLocalVolumes(input)
       if (isWaiting) waiting.push(keep(record))
       return isWaiting
@@ -87,7 +87,7 @@ function releasedFolder({ metadata, spec, status }: PersistentVolume): ReleasedF
 const leastUsed = 0.6
 
 /** Whether a measured folder looks like a volume, the node is short of disk, or a claim of a node in trouble is no disk of its own by its size. */
-function mayHaveLocalVolumes({ node, pods, summary, host }: NodeInput): boolean {
+function mayHaveLocalVolumes({ node, pods, summary, host }: NodeInput) {
   const isFilling = [summary?.node?.fs, summary?.node?.runtime?.imageFs].some(
     ({ capacityBytes = 0, availableBytes = 0, inodes = 0, inodesFree = 0 } = {}) =>
       availableBytes < (1 - leastUsed) * capacityBytes || inodesFree < (1 - leastUsed) * inodes,

@@ -3,15 +3,14 @@ import { byReleaseVersion } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { AuditedNode } from '#model/report.ts'
 
-/** Null: another minor comes first, or the node has no release. */
-const imageOf = ({ release, upgrade, identity: { amiFamily, kubeletVersion } }: AuditedNode) =>
-  release === undefined || upgrade
-    ? null
-    : JSON.stringify([amiFamily, featuresOf(kubeletVersion).minor])
-
 /** @param nodes of the report; an owner's report names no group of others */
 export function withNewerReleases(nodes: readonly AuditedNode[]): AuditedNode[] {
-  const images = nodes.map(imageOf)
+  // Null: another minor comes first, or the node has no release.
+  const images = nodes.map(({ release, upgrade, identity: { amiFamily, kubeletVersion } }) =>
+    release === undefined || upgrade
+      ? null
+      : JSON.stringify([amiFamily, featuresOf(kubeletVersion).minor]),
+  )
   const newest = new Map<string | null, NonNullable<AuditedNode['newerRelease']>>()
   for (const [index, { cluster, identity, release }] of nodes.entries()) {
     const image = images[index]!

@@ -80,7 +80,7 @@ export async function publishReport(
   report: AuditReport,
   files: RenderedFile[],
   context: PublicationContext,
-): Promise<Delivery[]> {
+) {
   const { channels, snapshotPath, audiences } = context
   const snapshot: FileOnDisk[] =
     snapshotPath === null
@@ -117,12 +117,6 @@ interface MailContent {
   folder: string
 }
 
-const completeShare = (report: AuditReport): AuditReport => ({
-  ...report,
-  nodes: withNewerReleases(report.nodes),
-  document: { ...report.document, causes: causesOf(report) },
-})
-
 async function sendToOwner(
   report: AuditReport,
   owner: ReportOwner,
@@ -133,7 +127,17 @@ async function sendToOwner(
     !other || other.fallback ? [] : [other.match],
   )
   const share = shareOf(report, owner, owner.fallback ? others : [])
-  if (share) return sendWithPage(completeShare(share), `owners/${owner.name}/`, audience, context)
+  if (share)
+    return sendWithPage(
+      {
+        ...share,
+        nodes: withNewerReleases(share.nodes),
+        document: { ...share.document, causes: causesOf(share) },
+      },
+      `owners/${owner.name}/`,
+      audience,
+      context,
+    )
   const why = `nothing that this run met is of the owner ${owner.name}`
   return { stored: [], sent: audience.channels.map(channel => notSent(channel, why)) }
 }

@@ -2,7 +2,7 @@
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { plannableFields } from '#facts/kubelet/fields.ts'
 import { rules } from '#judge/rules/index.ts'
-import { explanationOf, type RuleExplanation } from '#judge/run/explanation.ts'
+import { explanationOf } from '#judge/run/explanation.ts'
 
 const ruleIds: readonly string[] = rules.map(({ id }) => id)
 
@@ -15,7 +15,7 @@ export const ruleNames: readonly string[] = [
 ]
 
 /** Explains rules in full. @param name the rule of that id, else the rules of that family; undefined: every rule */
-export function explainedRules(name?: string): RuleExplanation[] {
+export function explainedRules(name?: string) {
   const rule = rules.find(({ id }) => id === name)
   if (rule) return [explanationOf(rule)]
   return rules.filter(({ family }) => name === undefined || family === name).map(explanationOf)

@@ -209,11 +209,8 @@ const silenceMs = { least: 1_000, most: 20_000 }
 // setTimeout takes no more than 2^31 − 1 ms.
 const longestRunMs = 2 ** 31 - 1
 
-const remainingOf = ({ remainingMs }: ServiceRuntime) =>
-  remainingMs > 0 ? Math.min(remainingMs, longestRunMs) : 0
-
 /** @throws OperatorError if the function has no region */
-export async function functionRegion(): Promise<string> {
+export async function functionRegion() {
   const region = await sdkRegion()
   if (region !== null) return region
   throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
@@ -268,8 +265,8 @@ export async function withinLimits<T>(
   runtime: ServiceRuntime,
   run: (limits: RunLimits) => Promise<T>,
   shares: LimitShares = auditShares,
-): Promise<T> {
-  const remainingMs = remainingOf(runtime)
+) {
+  const remainingMs = runtime.remainingMs > 0 ? Math.min(runtime.remainingMs, longestRunMs) : 0
   const readingEndMs = performance.now() + remainingMs * shares.reading
   const reading = timeLimit(remainingMs * shares.reading)
   const acting = timeLimit(remainingMs * shares.acting)

@@ -10,7 +10,7 @@ import { plural, shorten } from '#judge/text.ts'
 import { type FindingsDocument, type Severity, severities } from '#model/finding.ts'
 import { errorsText, selectsEverything } from '#model/input/record.ts'
 import type { Policy } from '#model/policy.ts'
-import type { AuditedNode, AuditReport, RemediationNotices, RenderedFile } from '#model/report.ts'
+import type { AuditReport, RemediationNotices, RenderedFile } from '#model/report.ts'
 import {
   type AuditRequest,
   type RunAnswer,
@@ -229,7 +229,7 @@ export async function writeLatest(
   store: Store,
   { runId, report, files }: Published,
   language: Language,
-): Promise<void> {
+) {
   const run = listedRun(runId, report, language)
   const runs = await listRun(store, run)
   if (runs[0]?.runId === runId)
@@ -249,7 +249,7 @@ async function listRun(store: Store, run: ListedRun) {
       .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
       .slice(0, listedRuns)
     const body = `${JSON.stringify({ schema: 'highwater.runs/1', runs })}\n`
-    return { version: found?.version ?? null, body, contentType: 'application/json' }
+    return { version: found?.version ?? null, body }
   })
   if (!isWritten) throw new Error(`${store.location}/${runsKey}: other runs write it`)
   return runs
@@ -330,7 +330,18 @@ export function whyNothingRead({
   document: { notAudited },
   nodes,
 }: Pick<AuditResult, 'document' | 'nodes'>): string | null {
-  if (!nodes.every(isSilent)) return null
+  if (
+    !nodes.every(
+      ({ coverage, prediction: { eviction, imageGC, filesystems } }) =>
+        // A node is silent if its settings and disks are unknown. Pods from the API server do not count as read.
+        coverage === 'notRead' ||
+        (coverage === 'partlyRead' &&
+          eviction === null &&
+          imageGC === null &&
+          filesystems.nodefs === null),
+    )
+  )
+    return null
   const unread = nodes.filter(({ identity }) => identity.owner !== 'fargate')
   const unlisted = notAudited.filter(isListBroken)
   if (unread.length === 0 && unlisted.length === 0) return null
@@ -343,18 +354,9 @@ export function whyNothingRead({
   ]
   const [first] = [
     ...unlisted.map(({ cluster, reason }) => `cluster ${cluster}: ${reason}`),
-    ...unread.map(whyUnread),
+    ...unread.map(({ cluster, identity, errors }) =>
+      shorten(`node ${identity.name} of cluster ${cluster}: ${errorsText(errors)}`),
+    ),
   ]
   return `no node was read: ${what.join(', and ')}. The report names each with its reason, as that of ${first}`
 }
-
-/** Whether the node's settings and disks are unknown. Pods from the API server do not count as read. */
-const isSilent = ({ coverage, prediction: { eviction, imageGC, filesystems } }: AuditedNode) =>
-  coverage === 'notRead' ||
-  (coverage === 'partlyRead' &&
-    eviction === null &&
-    imageGC === null &&
-    filesystems.nodefs === null)
-
-const whyUnread = ({ cluster, identity, errors }: AuditedNode) =>
-  shorten(`node ${identity.name} of cluster ${cluster}: ${errorsText(errors)}`)

@@ -7,7 +7,6 @@ import { messageOf, OperatorError } from '#base/operator-error.ts'
 import type { Store } from '#clients/store/store.ts'
 import { openSharedParts } from '#judge/run/kept-prediction.ts'
 import type { SnapshotRecord } from '#model/input/record.ts'
-import type { Delivery } from '#model/report.ts'
 import {
   type AuditRequest,
   type RunAnswer,
@@ -267,7 +266,17 @@ async function openJoined(run: FanOutRun, context: PublishContext): Promise<Join
   await attempt(() => writeFile(path, gzipSync(`${JSON.stringify(run.header)}\n`)))
   return {
     keptAt: () => (failed === null ? path : null),
-    failure: () => (failed === null ? [] : [snapshotFailure(failed)]),
+    failure: () =>
+      failed === null
+        ? []
+        : [
+            {
+              channel: 'snapshot',
+              location: null,
+              link: null,
+              error: `the parts of the snapshot could not be joined (${failed}): they lie in the run's folder fan-out, and the function publish needs disk for all of them`,
+            },
+          ],
     addKnown: cluster =>
       attempt(async () => {
         await add(keys.cluster(runId, cluster))
@@ -291,10 +300,3 @@ async function openJoined(run: FanOutRun, context: PublishContext): Promise<Join
     },
   }
 }
-
-const snapshotFailure = (why: string): Delivery => ({
-  channel: 'snapshot',
-  location: null,
-  link: null,
-  error: `the parts of the snapshot could not be joined (${why}): they lie in the run's folder fan-out, and the function publish needs disk for all of them`,
-})

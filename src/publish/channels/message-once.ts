@@ -162,7 +162,7 @@ async function takeMarker(
         at: now().toISOString(),
         expiresAt: timeAfter(now(), leaseMs),
       })
-      if (await store.create(key, mine, 'application/json')) return { state: 'taken', doubt }
+      if (await store.create(key, mine)) return { state: 'taken', doubt }
       const found = await store.read(key)
       if (!found) continue
       const marker = parseMarker(found.body)
@@ -172,8 +172,7 @@ async function takeMarker(
       if (marker?.state === 'sending' && isLeaseHeld(marker, now()))
         return { state: 'being-sent', until: marker.expiresAt ?? '' }
       doubt = doubtAfter(marker)
-      if (await store.replace(key, mine, 'application/json', found.version))
-        return { state: 'taken', doubt }
+      if (await store.replace(key, mine, found.version)) return { state: 'taken', doubt }
     }
     // Another delivery was faster.
     return { state: 'being-sent', until: timeAfter(now(), leaseMs) }
@@ -197,7 +196,7 @@ async function settleMarker(
     for (let round = 0; round < rounds; round++) {
       const found = await store.read(key)
       if (!found) {
-        if (await store.create(key, settled, 'application/json')) return null
+        if (await store.create(key, settled)) return null
         continue
       }
       const marker = parseMarker(found.body)
@@ -205,7 +204,7 @@ async function settleMarker(
         return 'another delivery of this run has taken over in the meantime'
       // Our own earlier write had this result, but the answer to that write was lost.
       if (marker.state === end.state) return null
-      if (await store.replace(key, settled, 'application/json', found.version)) return null
+      if (await store.replace(key, settled, found.version)) return null
     }
     return `the marker ${key} was changed again and again`
   } catch (error) {

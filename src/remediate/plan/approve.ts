@@ -30,20 +30,20 @@ export const longestMs = weekMs
 const skewMs = 5 * 60_000
 
 /** @throws OperatorError if the digest is another plan's, or the approval is not allowed */
-export function approve(plan: Plan, request: ApprovalRequest): Approval {
-  const { digest, by, identity, at, until, options } = request
-  if (by.trim() === '')
-    throw new OperatorError('An approval needs the name of the person who gives it')
-  if (by.trim().toLowerCase() === byPolicy)
+export function approve(plan: Plan, request: ApprovalRequest) {
+  const { digest, identity, at, until, options } = request
+  const by = request.by.trim()
+  if (by === '') throw new OperatorError('An approval needs the name of the person who gives it')
+  if (by.toLowerCase() === byPolicy)
     throw new OperatorError('Only the policy approves as "policy": give the name of the person')
-  if (!isPlainName(by.trim()))
+  if (!isPlainName(by))
     throw new OperatorError(
       'The name of the approver has characters that are no Latin letters, digits or signs of ASCII, or looks like "policy": give it on one line',
     )
   const approval: Approval = {
     schema: approvalSchema,
     plan: digest,
-    by: by.trim().slice(0, 200),
+    by: by.slice(0, 200),
     identity,
     at,
     until,
@@ -61,7 +61,7 @@ const latinWords = /^(?:[!-~]|(?=[\u00c0-\u017f])\p{L})+(?: (?:[!-~]|(?=[\u00c0-
 const likePolicy = /^p[o0ø][l1i|!ł][i1l|!ı]cy$/i
 
 /** Whether a name is in Latin letters and its normal form (NFKC), and does not read as `policy` without being it. */
-export const isPlainName = (by: string): boolean =>
+export const isPlainName = (by: string) =>
   latinWords.test(by) &&
   by === by.normalize('NFKC') &&
   (by.toLowerCase() === byPolicy ||
@@ -77,11 +77,11 @@ export function checkApproval(
   approval: Approval,
   now: string,
   auto: AutoApproval | null = null,
-): void {
+) {
   const { plan: digest, by, at, until, options } = approval
   if (digest !== plan.digest)
     throw new OperatorError(
-      `The approval is for another plan: it names ${digestText(digest)}, this plan's digest is ${plan.digest}`,
+      `The approval is for another plan: it names ${JSON.stringify(digest.slice(0, 64))}, this plan's digest is ${plan.digest}`,
     )
   if (Date.parse(until) - Date.parse(at) > longestMs)
     throw new OperatorError(
@@ -104,8 +104,6 @@ export function checkApproval(
       `The policy has approved plan ${plan.id}, and does not approve it now: ${why}. A person may approve it`,
     )
 }
-
-const digestText = (digest: string) => JSON.stringify(digest.slice(0, 64))
 
 /** A node's data just before the change. */
 export interface PresentNode {
@@ -192,16 +190,9 @@ export function autoApprove(
 }
 
 /** The reason for people; null: the policy approves the plan now. */
-const whyNotByPolicy = (plan: Plan, auto: AutoApproval | null, now: Date) =>
-  auto
-    ? whyNotApproved(plan, auto, now)
-    : 'the policy approves nothing by itself (remediation.auto)'
-
-function whyNotApproved(
-  { steps, cohorts }: Plan,
-  { fields, clusters, windows }: AutoApproval,
-  now: Date,
-) {
+function whyNotByPolicy({ steps, cohorts }: Plan, auto: AutoApproval | null, now: Date) {
+  if (!auto) return 'the policy approves nothing by itself (remediation.auto)'
+  const { fields, clusters, windows } = auto
   if (steps.length === 0) return 'it changes no node'
   if (!isWindowOpen(windows, now)) return `the policy approves only ${windowsText(windows)}`
   const foreign = steps.find(
@@ -232,10 +223,9 @@ function whyNotApproved(
 function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>, writtenBy: ContentReader) {
   const used = new Set(steps.map(({ cohort }) => cohort))
   const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))
-  const known = new Set(cohorts.map(({ id }) => id))
-  const orphans = [...used]
-    .filter(id => !known.has(id))
-    .map(id => `something that cohort ${id} would have to name`)
+  const orphans = [...used.difference(new Set(cohorts.map(({ id }) => id)))].map(
+    id => `something that cohort ${id} would have to name`,
+  )
   const empty = said.some(fields => fields.length === 0) ? ['something that no cohort names'] : []
   const promised = steps.flatMap(({ expect }) =>
     expect.map(({ field }) => field.split('.')[0] ?? field),

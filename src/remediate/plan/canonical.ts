@@ -4,7 +4,7 @@ import { isRawObject } from '#base/raw-object.ts'
 import type { Plan } from '#model/plan.ts'
 
 /** Keys are sorted by UTF-16 units at every depth; undefined values are left out. */
-export function canonicalJson(value: unknown, indent?: number): string {
+export function canonicalJson(value: unknown, indent?: number) {
   return JSON.stringify(sortKeys(value), null, indent)
 }
 
@@ -18,10 +18,10 @@ function sortKeys(value: unknown): unknown {
   )
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Digest of everything in a plan but its id and the digest itself. */
-export function digestOf(plan: Omit<Plan, 'id' | 'digest'>): string {
+export function digestOf(plan: Omit<Plan, 'id' | 'digest'>) {
   const { id: _id, digest: _digest, ...body } = plan as Plan
   return sha256(canonicalJson(body))
 }

@@ -27,8 +27,8 @@ import { byPolicy, isPlainName } from './approve.ts'
 import { canonicalJson, digestOf, sha256 } from './canonical.ts'
 import { longestPruneMs, untrueSteps } from './step-truth.ts'
 
-export const planText = (plan: Plan): string => `${canonicalJson(withSharedSettings(plan), 1)}\n`
-export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
+export const planText = (plan: Plan) => `${canonicalJson(withSharedSettings(plan), 1)}\n`
+export const approvalText = (approval: Approval) => `${canonicalJson(approval, 1)}\n`
 
 /**
  * The digest detects accidental changes only, because an attacker can compute it anew. So each step must match its
@@ -86,7 +86,7 @@ const sealName = ({ plan }: Approval) => `approval of plan ${plan}`
  * @param key of approvals; for an approval by policy, the key of runs, since the identity that changes nodes cannot approve as a person
  * @throws what the key throws
  */
-export const sealedApproval = (approval: Approval, key: MacKey): Promise<string> =>
+export const sealedApproval = (approval: Approval, key: MacKey) =>
   sealedText(approvalText(approval), sealName(approval), key)
 
 /** @throws Unsealed, or OperatorError if the text is no approval */

@@ -30,7 +30,7 @@ const sealName = (digest: string) => `approval of policy ${digest}`
 /** @throws OperatorError if the approval would last too long, or has ended */
 export function approvePolicy(
   text: string,
-  { by, identity, at, until }: Pick<PolicyApproval, 'by' | 'identity' | 'at' | 'until'>,
+  { by, identity, at, until }: Omit<PolicyApproval, 'schema' | 'policy'>,
 ): PolicyApproval {
   const ms = Date.parse(until) - Date.parse(at)
   if (!(ms > 0 && ms <= longestPolicyDays * dayMs))
@@ -45,14 +45,10 @@ export function approvePolicy(
 }
 
 /** @returns where the approval lies, for people */
-export async function keepPolicyApproval(
-  store: Store,
-  approval: PolicyApproval,
-  key: MacKey,
-): Promise<string> {
+export async function keepPolicyApproval(store: Store, approval: PolicyApproval, key: MacKey) {
   const at = keyOf(approval.policy)
   const text = `${canonicalJson(approval, 1)}\n`
-  await store.write(at, await sealedText(text, sealName(approval.policy), key), 'application/json')
+  await store.write(at, await sealedText(text, sealName(approval.policy), key))
   return `${store.location}/${at}`
 }
 
@@ -65,7 +61,7 @@ export async function keptPolicyApproval(
   text: string | null,
   key: MacKey,
   now: Date,
-): Promise<PolicyApproval> {
+) {
   if (text === null) throw unapprovedPolicy(store, 'there is none')
   const digest = sha256(text)
   const at = keyOf(digest)

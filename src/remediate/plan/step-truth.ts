@@ -47,7 +47,8 @@ function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined, writtenBy:
   const { fields, file, image } = cohort
   if ((file || image) && (Object.keys(fields).length > 0 || step.until))
     return `its cohort ${step.cohort} names more than one thing to change`
-  if (!isWayOf(step.method, cohort))
+  const { changes } = methodFacts[step.method]
+  if ((changes === 'logrotate') !== Boolean(file) || (changes === 'image') !== Boolean(image))
     return `its cohort ${step.cohort} is not changed by ${step.method}`
   if (file) return whyOtherFile(step, file)
   if (image)
@@ -61,20 +62,12 @@ function whyUntrue(step: PlanStep, cohort: PlannedCohort | undefined, writtenBy:
 export function untrueSteps(
   { steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>,
   writtenBy: ContentReader = contentReader(),
-): string[] {
+) {
   const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
   return steps.flatMap(step => {
     const why = whyUntrue(step, byId.get(step.cohort), writtenBy)
     return why === null ? [] : [`${step.cluster}/${step.node}: ${why}`]
   })
-}
-
-function isWayOf(method: PlanMethod, { file, image }: PlannedCohort) {
-  const { changes } = methodFacts[method]
-  return (
-    (changes === 'logrotate') === (file !== undefined) &&
-    (changes === 'image') === (image !== undefined)
-  )
 }
 
 function whyOtherFile(
@@ -152,9 +145,11 @@ function writtenBy(method: PlanMethod, written: RawObject | null): Written | nul
   if (!written) return null
   switch (method) {
     case 'kubelet-file':
-      return { fields: withoutKind(written), isWhole: true }
     case 'drop-in':
-      return { fields: withoutKind(written), isWhole: false }
+      return {
+        fields: withoutKeys(written, ['apiVersion', 'kind']),
+        isWhole: method === 'kubelet-file',
+      }
     case 'nodeadm':
       return { fields: nodeConfigFields(written), isWhole: false }
     case 'bottlerocket':
@@ -173,16 +168,11 @@ function writtenBy(method: PlanMethod, written: RawObject | null): Written | nul
 }
 
 /** The first of the cohort's fields that the content does not set to its value; null: none. */
-function unwrittenField(fields: RawObject, { fields: written }: Written) {
-  const isDifferent = ([path, value]: [string, unknown]) => {
-    const found = valueAt(written, path) ?? null
-    // Some settings of Bottlerocket are numbers as text.
-    return String(found) !== String(value)
-  }
-  return leavesOf(fields).find(isDifferent)?.[0] ?? null
-}
-
-const withoutKind = (content: RawObject) => withoutKeys(content, ['apiVersion', 'kind'])
+const unwrittenField = (fields: RawObject, { fields: written }: Written) =>
+  // Some settings of Bottlerocket are numbers as text.
+  leavesOf(fields).find(
+    ([path, value]) => String(valueAt(written, path) ?? null) !== String(value),
+  )?.[0] ?? null
 
 /** Keys outside the kubelet's configuration count as fields, too, so no list of named fields covers them. */
 function nodeConfigFields(content: RawObject): RawObject {

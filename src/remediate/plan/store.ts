@@ -11,9 +11,9 @@ const planKey = (digest: string) => `remediation/plans/${digest}.json`
 const approvalKey = (digest: string) => `remediation/approvals/${digest}.json`
 
 /** Equal plans are one file. @returns where the plan lies, for people */
-export async function keepPlan(store: Store, plan: Plan): Promise<string> {
+export async function keepPlan(store: Store, plan: Plan) {
   const key = planKey(plan.digest)
-  await store.create(key, planText(plan), 'application/json')
+  await store.create(key, planText(plan))
   return `${store.location}/${key}`
 }
 
@@ -63,32 +63,25 @@ export async function keptRun(
 const headForm = /^remediation\/runs\/([a-f0-9]{16})\/run\.json$/
 
 /** Names of the runs that have not ended, including runs that are being rolled back. @param store the store of sealed journals */
-export async function openRuns(store: Store): Promise<string[]> {
+export async function openRuns(store: Store) {
   const open: string[] = []
   for await (const key of store.list('remediation/runs/')) {
     const run = headForm.exec(key)?.[1]
-    if (run !== undefined && (await isOpenRun(new Journal(store, run, 'no writer')))) open.push(run)
+    if (run === undefined) continue
+    const head = await new Journal(store, run, 'no writer').head().catch((error: unknown) => {
+      // A run that cannot be read counts as open: the attempt to resume it reports the error.
+      if (error instanceof OperatorError) return { endedAt: null }
+      throw error
+    })
+    if (head?.endedAt === null) open.push(run)
   }
   return open
 }
 
-/** A run that cannot be read counts as open: the attempt to resume it reports the error. */
-async function isOpenRun(journal: Journal) {
-  const head = await journal.head().catch((error: unknown) => {
-    if (error instanceof OperatorError) return 'unreadable' as const
-    throw error
-  })
-  return head === 'unreadable' || (head !== null && head.endedAt === null)
-}
-
 /** A later approval of a plan replaces an earlier one. @param sealKey as `sealedApproval` takes it @returns where the approval lies, for people */
-export async function keepApproval(
-  store: Store,
-  approval: Approval,
-  sealKey: MacKey,
-): Promise<string> {
+export async function keepApproval(store: Store, approval: Approval, sealKey: MacKey) {
   const key = approvalKey(approval.plan)
-  await store.write(key, await sealedApproval(approval, sealKey), 'application/json')
+  await store.write(key, await sealedApproval(approval, sealKey))
   return `${store.location}/${key}`
 }
 

@@ -86,7 +86,7 @@ export function pinnedSource(
 }
 
 /** Whether a step pulls from the policy's source. @param planned with a digest, if one was known @param source of the policy */
-export function isPulledFrom(planned: string, source: string): boolean {
+export function isPulledFrom(planned: string, source: string) {
   const [own, wanted] = [digestIn(planned), digestIn(source)]
   if (own === null) return planned === source
   return repositoryOf(planned) === repositoryOf(source) && (wanted === null || wanted === own)
@@ -137,7 +137,7 @@ export function sourceIn(content: string, name: string): string | null {
 }
 
 /** Whether the hashes are of that image: missing or unpinned before, and pinned after. */
-export const isImageChange = (name: string, oldSha256: string, newSha256: string): boolean =>
+export const isImageChange = (name: string, oldSha256: string, newSha256: string) =>
   isImageName(name) &&
   ['absent', imageHash(name, 'unpinned')].includes(oldSha256) &&
   newSha256 === imageHash(name, 'pinned')

@@ -38,5 +38,5 @@ export type Remedied = FileChange | { refused: string; isUnread?: true }
 /** Maximum length of a file as a document's parameter: gzipped, in base64. */
 const longestContent = 24_000
 
-export const isTooLong = (content: string): boolean =>
+export const isTooLong = (content: string) =>
   Math.ceil(gzipSync(content).length / 3) * 4 > longestContent

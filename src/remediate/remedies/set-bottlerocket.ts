@@ -1,6 +1,7 @@
 /** Fields of the kubelet's configuration as settings of Bottlerocket, which writes the kubelet's files itself. */
 
 import { isRawObject, mapOf, mergedValue, mergePatch, type RawObject } from '#base/raw-object.ts'
+import { linesOf } from '#base/text.ts'
 import {
   bottlerocketKeys,
   bottlerocketSettingOf,
@@ -88,20 +89,16 @@ const isValue = (ran: unknown) => ['string', 'number', 'boolean'].includes(typeo
 
 function rollbackNotes(back: RawObject, staysSet: readonly string[]): { says?: string } {
   const settings = Object.keys(back).sort()
-  const said = [
-    ...(settings.length > 0
-      ? [
-          `Not all of ${settings.join(', ')} were set, and apiclient cannot unset: a rollback sets what ran before, and the kubelet runs as before.`,
-        ]
-      : []),
-    ...(staysSet.length > 0
-      ? [`Nothing ran for ${staysSet.toSorted().join(', ')}: a rollback leaves that as it is set.`]
-      : []),
-  ]
+  const said = linesOf(
+    settings.length > 0 &&
+      `Not all of ${settings.join(', ')} were set, and apiclient cannot unset: a rollback sets what ran before, and the kubelet runs as before.`,
+    staysSet.length > 0 &&
+      `Nothing ran for ${staysSet.toSorted().join(', ')}: a rollback leaves that as it is set.`,
+  )
   return said.length > 0 ? { says: said.join(' ') } : {}
 }
 
-const plannableValues = (kubernetes: RawObject): RawObject =>
+const plannableValues = (kubernetes: RawObject) =>
   Object.fromEntries(
     Object.entries(kubernetes).filter(([setting]) => plannableSettings.includes(setting)),
   )

@@ -24,8 +24,6 @@ import { sha256 } from '#remediate/plan/canonical.ts'
 import { type FileChange, isTooLong, type NodeToSet, type Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
 
-const unreadFiles = "the node's files were not read"
-
 /** @param patch merge patch for the running configuration, of fields that a plan may change */
 export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
   const unfit = leavesOf(patch).find(([path, value]) => !isPlannableValue(path, value))
@@ -34,17 +32,18 @@ export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
   const remedied =
     node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
   if ('refused' in remedied) return remedied
-  if (remedied.newSha256 === remedied.oldSha256) return { refused: alreadyWrittenText(remedied) }
+  // The place already has the value but does not run with it. Nothing would be written, so no kubelet would restart.
+  if (remedied.newSha256 === remedied.oldSha256)
+    return {
+      refused:
+        remedied.method === 'bottlerocket'
+          ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
+          : `${remedied.path} says so already, and its kubelet does not run with it: ${remedied.method === 'nodeadm' ? 'reboot it' : 'restart the kubelet (systemctl restart kubelet)'}, or see which other place overrides it`,
+    }
   return isTooLong(remedied.content)
     ? { refused: `the new ${remedied.path} is too long to be sent` }
     : remedied
 }
-
-/** The place already has the value but does not run with it. Nothing would be written, so no kubelet would restart. */
-const alreadyWrittenText = ({ method, path }: FileChange) =>
-  method === 'bottlerocket'
-    ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
-    : `${path} says so already, and its kubelet does not run with it: ${method === 'nodeadm' ? 'reboot it' : 'restart the kubelet (systemctl restart kubelet)'}, or see which other place overrides it`
 
 interface WritableFile {
   path: string
@@ -60,7 +59,7 @@ interface WritableFiles {
 
 function setFile(node: NodeToSet, patch: RawObject): Remedied {
   const read = kubeletFilesOf(node.host)
-  if (!read) return { refused: unreadFiles, isUnread: true }
+  if (!read) return { refused: "the node's files were not read", isUnread: true }
   const { commandLine } = read
   if (flagValue(commandLine, 'config') === null)
     return { refused: "the kubelet's command line was not read, or names no configuration file" }
@@ -118,7 +117,7 @@ function mainFile(
   if (!file || file.sha256 === null || !file.content)
     return { refused: `${path} was read without its content or its hash` }
   const { content } = file
-  const style = styleOf(content, file.sha256)
+  const style = styles.find(style => sha256(style(content)) === file.sha256) ?? null
   if (!style)
     return {
       refused: `the text of ${path} cannot be rebuilt from what was read: it is no JSON as programs write it, or parts of it are secret`,
@@ -179,7 +178,10 @@ function nodeadmChange(node: NodeToSet, { files }: WritableFiles, patch: RawObje
   const present = presentFile(nodeadmPiece, files)
   if (present === 'unread')
     return { refused: `${nodeadmPiece} is there, and what it says was not read` }
-  const config = mergePatch(ownConfig(present?.content ?? null), patch)
+  const config = mergePatch(
+    mapOf(mapOf(mapOf((present?.content ?? null)?.spec).kubelet).config),
+    patch,
+  )
   const content = nodeConfig(config)
   const before =
     files.find(({ path, role }) => path === nodeadmDropIn && role === 'drop-in')?.content ?? {}
@@ -214,10 +216,6 @@ function presentFile(path: string, files: readonly WritableFile[]) {
   return file.sha256 === null || !file.content
     ? 'unread'
     : { sha256: file.sha256, content: file.content }
-}
-
-function ownConfig(piece: RawObject | null) {
-  return mapOf(mapOf(mapOf(piece?.spec).kubelet).config)
 }
 
 function changeOfFile(
@@ -281,7 +279,3 @@ const styles: JsonStyle[] = indents.flatMap(indent =>
     (content: RawObject) => escapeLikeGo(JSON.stringify(content, null, indent)) + end,
   ]),
 )
-
-/** Null: no style gives that hash. */
-const styleOf = (content: RawObject, hash: string) =>
-  styles.find(style => sha256(style(content)) === hash) ?? null

@@ -82,18 +82,14 @@ export function readApplyAnswer(
   if (!outcomes[action].includes(rest.outcome))
     return unknownAnswer(`the node says ${rest.outcome} to ${action}`)
   const isThere = action === 'apply' && ['applied', 'unchanged'].includes(rest.outcome)
-  if (isThere && rest.presentSha256 !== step.newSha256)
-    return unknownAnswer(contradiction(rest.outcome))
   if (
-    rest.outcome === 'restored' &&
-    ![step.oldSha256, step.backSha256].includes(rest.presentSha256 ?? '')
+    (isThere && rest.presentSha256 !== step.newSha256) ||
+    (rest.outcome === 'restored' &&
+      ![step.oldSha256, step.backSha256].includes(rest.presentSha256 ?? ''))
   )
-    return unknownAnswer(contradiction(rest.outcome))
+    return unknownAnswer(`the node says ${rest.outcome}, and what is there now is something else`)
   return { isKnown: true, answer: { run, action, ...rest } }
 }
-
-const contradiction = (outcome: string) =>
-  `the node says ${outcome}, and what is there now is something else`
 
 const unknownAnswer = (why: string, isRefused = false): ReadAnswer => ({
   isKnown: false,

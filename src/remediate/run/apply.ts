@@ -79,7 +79,7 @@ export class Applier {
     }
   }
 
-  close(): void {
+  close() {
     this.#ssm.close()
   }
 

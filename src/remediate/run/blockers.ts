@@ -1,7 +1,7 @@
 /** What blocks a change of nodes now, by a new reading of the nodes and their cluster. Data that was not read blocks the change, too. */
 
 import type { RawObject } from '#base/raw-object.ts'
-import { firstNames } from '#base/text.ts'
+import { firstNames, linesOf } from '#base/text.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
@@ -57,16 +57,16 @@ export function blockersOf(
     .filter(({ method, node }) => restartsKubelet(method) && !nodes.has(node))
     .flatMap(({ node }) => byName.get(node) ?? [])
   const budgets = budgetBlockers(restarting, fresh)
-  const cluster = [
-    ...windowBlockers(policy, now),
-    ...fresh.alarms.map(alarm => `the alarm ${alarm}`),
-    ...statusBlockers(fresh.cluster, records, policy),
-    ...nodegroupBlockers(records, fresh.cluster, policy),
-    ...unreadyBlockers(fresh.nodes, policy),
-    ...budgets.reasons,
-  ]
   return {
-    cluster,
+    cluster: linesOf(
+      !isWindowOpen(policy.windows, now) &&
+        `the policy lets nodes be changed only ${windowsText(policy.windows, shownNames)}`,
+      fresh.alarms.map(alarm => `the alarm ${alarm}`),
+      statusBlockers(fresh.cluster, records, policy),
+      nodegroupBlockers(records, fresh.cluster, policy),
+      unreadyBlockers(fresh.nodes, policy),
+      budgets.reasons,
+    ),
     nodes,
     later: budgets.later,
     unasked: uncheckedNotes(fresh.cluster, records, policy),
@@ -99,16 +99,8 @@ function nodeBlocker(
   return pressures.length > 0 ? `the node is under ${pressures.join(' and ')}` : null
 }
 
-function windowBlockers({ windows }: RemediationPolicy, now: Date) {
-  return isWindowOpen(windows, now)
-    ? []
-    : [`the policy lets nodes be changed only ${windowsText(windows, shownNames)}`]
-}
-
 const isOfEks = (records: readonly NodeInput[]) =>
   records.some(({ node }) => nodeIdentity(node).owner === 'managed-nodegroup')
-
-const letBe = 'the policy lets that be (remediation.requireEksStatus)'
 
 /** Absent `eks`: a cluster of a kubeconfig. Only the nodes can show that it is an EKS cluster. */
 function statusBlockers(
@@ -146,7 +138,11 @@ function uncheckedNotes(
     return [
       'nothing says that it is a cluster of EKS, so it is unknown whether it is being upgraded',
     ]
-  return requireEksStatus ? [] : [`whether EKS is changing it was not read, and ${letBe}`]
+  return requireEksStatus
+    ? []
+    : [
+        `whether EKS is changing it was not read, and the policy lets that be (remediation.requireEksStatus)`,
+      ]
 }
 
 /** Only nodegroups with a node in the wave: updates of others do not affect the wave. */
@@ -163,21 +159,21 @@ function nodegroupBlockers(
     }),
   )
   if (wanted.size === 0) return []
-  if (!Array.isArray(cluster.nodegroups) && !requireEksStatus) return []
   if (!Array.isArray(cluster.nodegroups))
-    return [
-      `whether nodegroups are being updated was not read${readErrorText(cluster, 'nodegroups')}`,
-    ]
+    return requireEksStatus
+      ? [`whether nodegroups are being updated was not read${readErrorText(cluster, 'nodegroups')}`]
+      : []
   const statuses = new Map(
     cluster.nodegroups.map(({ nodegroupName, status }) => [nodegroupName, status]),
   )
   return [...wanted].sort().flatMap(name => {
-    if (!statuses.has(name) && !requireEksStatus) return []
-    if (!statuses.has(name))
-      return [
-        `whether the nodegroup ${name} is being updated was not read${readErrorText(cluster, `nodegroup ${name}`)}`,
-      ]
     const status = statuses.get(name)
+    if (!statuses.has(name))
+      return requireEksStatus
+        ? [
+            `whether the nodegroup ${name} is being updated was not read${readErrorText(cluster, `nodegroup ${name}`)}`,
+          ]
+        : []
     // DEGRADED may last for weeks, and does not mean that an update runs.
     return status === 'ACTIVE' || status === 'DEGRADED'
       ? []
@@ -208,13 +204,11 @@ function budgetBlockers(
   const later = new Set<string>()
   const turning = restarting.filter(record => !isStatusKept(record))
   if (turning.length === 0) return { reasons: [], later }
+  const blocked = (reason: string) => ({ reasons: [reason], later })
   if (!budgets)
-    return {
-      reasons: [
-        `PodDisruptionBudgets were not read${read ? readErrorText(read, budgetResource) : ''}`,
-      ],
-      later,
-    }
+    return blocked(
+      `PodDisruptionBudgets were not read${read ? readErrorText(read, budgetResource) : ''}`,
+    )
   const pods = new FleetPods()
   const [{ cluster = '' } = {}] = turning
   pods.takeObjects({ kind: 'Objects', cluster, resource: budgetResource, items: [...budgets] })
@@ -222,12 +216,9 @@ function budgetBlockers(
     .filter(record => !Array.isArray(record.pods))
     .map(({ node }) => node.metadata?.name ?? '')
   if (unread.length > 0)
-    return {
-      reasons: [
-        `which PodDisruptionBudgets cover their pods is not known: the pods of ${namesText(unread)} were not read`,
-      ],
-      later,
-    }
+    return blocked(
+      `which PodDisruptionBudgets cover their pods is not known: the pods of ${namesText(unread)} were not read`,
+    )
   const atLimit = new Set<string>()
   const tooFew = new Set<string>()
   const taken = new Map<string, number>()
@@ -249,18 +240,12 @@ function budgetBlockers(
       for (const [budget, { pods: count }] of disruptions)
         taken.set(budget, (taken.get(budget) ?? 0) + count)
   }
-  const reasons = [
-    ...(atLimit.size > 0
-      ? [
-          `PodDisruptionBudgets that cover its pods allow no disruption now: ${namesText([...atLimit].sort())}`,
-        ]
-      : []),
-    ...(tooFew.size > 0
-      ? [
-          `PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: ${namesText([...tooFew])}`,
-        ]
-      : []),
-  ]
+  const reasons = linesOf(
+    atLimit.size > 0 &&
+      `PodDisruptionBudgets that cover its pods allow no disruption now: ${namesText([...atLimit].sort())}`,
+    tooFew.size > 0 &&
+      `PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: ${namesText([...tooFew])}`,
+  )
   return { reasons, later }
 }
 

@@ -66,7 +66,7 @@ export function concludeRollback(
 }
 
 /** For people: the result of a command from which no state can be concluded. */
-export function resultText(result: CommandResult): string {
+export function resultText(result: CommandResult) {
   if (result.kind !== 'answer') return result.why
   const { outcome, reason } = result.answer
   return `the node says ${outcome}${reason === null ? '' : `: ${reason}`}`

@@ -30,7 +30,6 @@ export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'leftAlone'>
 
 const headSchema = 'highwater.run/1'
 const entrySchema = 'highwater.step/1'
-const overSchema = 'highwater.over/1'
 const commandIdsKept = 20
 const readAtOnce = 10
 const rounds = 5
@@ -39,7 +38,7 @@ const rounds = 5
 export class Overtaken extends Error {}
 
 /** The head of a run that continues under another approval. */
-export function withResumer(head: RunHead, approval: Approval): RunHead {
+export function withResumer(head: RunHead, approval: Approval) {
   const { approvedBy, resumedBy = [] } = head
   const by = approverOf(approval)
   return by === approvedBy || resumedBy.includes(by)
@@ -142,10 +141,10 @@ export class Journal {
     approval: HeldApproval,
     startedAt: string,
     clusters: Record<string, string>,
-  ): Promise<RunHead> {
-    await this.#store.write(this.#key('plan.json'), planText(plan), 'application/json')
+  ) {
+    await this.#store.write(this.#key('plan.json'), planText(plan))
     const approved = approval.sealed ?? approvalText(approval)
-    await this.#store.write(this.#key('approval.json'), approved, 'application/json')
+    await this.#store.write(this.#key('approval.json'), approved)
     const head: RunHead = {
       run: this.#run,
       plan: plan.digest,
@@ -161,7 +160,7 @@ export class Journal {
   }
 
   /** @throws Overtaken, or what the store throws */
-  noteRun(head: RunHead): Promise<void> {
+  noteRun(head: RunHead) {
     return this.#write(this.#key('run.json'), {
       schema: headSchema,
       writer: this.#writer,
@@ -177,7 +176,12 @@ export class Journal {
       ...(entry.cause !== undefined && { cause: oneLine(entry.cause, 1500) }),
       commandIds: entry.commandIds.slice(-commandIdsKept),
     }
-    await this.#write(this.#entryKey(entry), this.#signed(entrySchema, { entry: kept }))
+    await this.#write(this.#entryKey(entry), {
+      schema: entrySchema,
+      writer: this.#writer,
+      run: this.#run,
+      entry: kept,
+    })
     return kept
   }
 
@@ -205,23 +209,19 @@ export class Journal {
   }
 
   /** Whether the run ended, was stopped or is rolled back. Restoring an older journal does not change the answer. */
-  isOver(): Promise<boolean> {
+  isOver() {
     return this.#store.wasWritten(this.#overKey)
   }
 
   /** From now on, nothing new is sent for the run. */
-  async noteOver(): Promise<void> {
-    const mark = { schema: overSchema, run: this.#run }
-    await this.#store.create(this.#overKey, `${JSON.stringify(mark)}\n`, 'application/json')
+  async noteOver() {
+    const mark = { schema: 'highwater.over/1', run: this.#run }
+    await this.#store.create(this.#overKey, `${JSON.stringify(mark)}\n`)
   }
 
   /** Writes the whole run, for people and other programs. */
-  report(run: RemediationRun): Promise<void> {
-    return this.#store.write(
-      this.#key('report.json'),
-      `${JSON.stringify(run, null, 1)}\n`,
-      'application/json',
-    )
+  report(run: RemediationRun) {
+    return this.#store.write(this.#key('report.json'), `${JSON.stringify(run, null, 1)}\n`)
   }
 
   /** A node whose entry is unreadable, or is that of another node, counts as touched. */
@@ -233,15 +233,11 @@ export class Journal {
     return { ...pendingStep(step), state: 'broken', why }
   }
 
-  #signed(schema: string, content: object): object {
-    return { schema, writer: this.#writer, run: this.#run, ...content }
-  }
-
   #key(name: string) {
     return `remediation/runs/${this.#run}/${name}`
   }
 
-  get #overKey(): string {
+  get #overKey() {
     return `remediation/over/${this.#run}.json`
   }
 
@@ -261,7 +257,7 @@ export class Journal {
   async #write(key: string, content: object) {
     const next = `${JSON.stringify(content)}\n`
     const isUnsealed = this.#unsealed.delete(key)
-    if (isUnsealed) await this.#store.write(key, next, 'application/json')
+    if (isUnsealed) await this.#store.write(key, next)
     else await this.#writeOver(key, next, this.#known.get(key))
     this.#known.set(key, next)
   }
@@ -269,14 +265,14 @@ export class Journal {
   /** @param known the text that is overwritten; undefined: there is none */
   async #writeOver(key: string, next: string, known: string | undefined) {
     for (let round = 0; round < rounds; round++) {
-      if (known === undefined && (await this.#store.create(key, next, 'application/json'))) return
+      if (known === undefined && (await this.#store.create(key, next))) return
       const found = await this.#store.read(key)
       const present = found?.body.toString('utf8')
       // Also true if the answer to our own write was lost.
       if (present === next) return
       if (!found || present !== known)
         throw new Overtaken(`another process writes to run ${this.#run} (${key}): this one stops`)
-      if (await this.#store.replace(key, next, 'application/json', found.version)) return
+      if (await this.#store.replace(key, next, found.version)) return
     }
     throw new Error(
       `${this.#store.location}/${key} could not be written: it was changed again and again`,

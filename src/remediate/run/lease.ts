@@ -56,7 +56,7 @@ const skewMs = 15 * 60_000
 const longestTtlMs = hourMs
 const rounds = 5
 
-export const leaseKey = (identity: string): string =>
+export const leaseKey = (identity: string) =>
   `remediation/leases/${encodeURIComponent(identity)}.json`
 
 /** A lease that is held until it is released or lost. */
@@ -74,12 +74,12 @@ export class Lease {
   }
 
   /** Aborted when the lease is lost; the reason is for people. */
-  get lost(): AbortSignal {
+  get lost() {
     return this.#lost.signal
   }
 
   /** Whether this process is still the only holder. */
-  isHeld(): boolean {
+  isHeld() {
     return (
       !this.#lost.signal.aborted &&
       this.#options.clock.elapsedMs() < this.#validUntilMs - this.#options.ttlMs / 6
@@ -87,7 +87,7 @@ export class Lease {
   }
 
   /** Another run may take the lease at once. If the store cannot be reached, the lease expires. */
-  async release(): Promise<void> {
+  async release() {
     this.#ended.abort()
     await this.#renewing
     if (this.#lost.signal.aborted) return
@@ -127,24 +127,14 @@ export class Lease {
       const found = await store.read(key)
       if (!found || parseLease(found.body.toString('utf8'))?.holder !== this.#options.holder)
         return false
-      if (await store.replace(key, next, 'application/json', found.version)) return true
+      if (await store.replace(key, next, found.version)) return true
     }
     throw new Error(`${store.location}/${key} was changed again and again`)
   }
 }
 
-/** Null: the lease was never held. @throws what the store throws */
-async function sightLease({
-  store,
-  identity,
-  clock,
-}: Pick<LeaseOptions, 'store' | 'identity' | 'clock'>): Promise<Sighting | null> {
-  const found = await store.read(leaseKey(identity))
-  return found ? { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() } : null
-}
-
 /** Waits while it is unknown whether the holder still lives. @throws OperatorError if another run holds the lease, or what the store throws */
-export async function takeLease(options: LeaseOptions): Promise<Lease> {
+export async function takeLease(options: LeaseOptions) {
   const { store, cluster, identity, holder, clock, ttlMs, signal } = options
   const key = leaseKey(identity)
   let seen = options.seen ?? null
@@ -153,30 +143,35 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     signal.throwIfAborted()
     const askedMs = clock.elapsedMs()
     const mine = textOf(options, holder)
-    if (await store.create(key, mine, 'application/json'))
-      return new Lease(options, askedMs + ttlMs)
+    if (await store.create(key, mine)) return new Lease(options, askedMs + ttlMs)
     const found = await store.read(key)
     if (!found) continue
     const text = found.body.toString('utf8')
     const lease = parseLease(text)
     // Our own lease: the answer to the write was lost.
-    const isFree = lease?.holder === holder || hasEnded(lease, clock.now())
-    if (!isFree && seen && seen.text !== text) throw heldByAnother(cluster, lease)
+    const isFree =
+      lease?.holder === holder ||
+      (lease !== null &&
+        (lease.holder === null || Date.parse(lease.expiresAt) + skewMs < clock.now().getTime()))
+    if (!isFree && seen && seen.text !== text)
+      throw new OperatorError(
+        `Cluster ${cluster} is being changed by another apply (${runOf(lease, cluster)}, heard at ${oneLine(lease?.renewedAt ?? 'an unknown time', 40)}). Nothing was sent. Wait until it has ended`,
+        { isBadInput: false },
+      )
     seen ??= { text, sinceMs: clock.elapsedMs() }
     const unheardMs = Math.max(ttlMs, Math.min(lease?.ttlMs ?? 0, longestTtlMs))
     if (isFree || clock.elapsedMs() - seen.sinceMs >= unheardMs) {
-      if (await store.replace(key, mine, 'application/json', found.version))
-        return new Lease(options, askedMs + ttlMs)
+      if (await store.replace(key, mine, found.version)) return new Lease(options, askedMs + ttlMs)
       continue
     }
-    if (!isSaid) options.onWait?.(waitText(options, lease))
+    if (!isSaid)
+      options.onWait?.(
+        `the lease of cluster ${options.cluster} is held (${runOf(lease, options.cluster)}): waiting up to ${Math.ceil(options.ttlMs / 1000)} s to see whether that apply still lives`,
+      )
     isSaid = true
     await clock.sleep(ttlMs / 6, signal)
   }
 }
-
-const hasEnded = (lease: LeaseText | null, now: Date) =>
-  lease !== null && (lease.holder === null || Date.parse(lease.expiresAt) + skewMs < now.getTime())
 
 /** @param cluster our name of the cluster */
 const runOf = (lease: LeaseText | null, cluster: string) => {
@@ -187,15 +182,6 @@ const runOf = (lease: LeaseText | null, cluster: string) => {
       : `, which calls it ${oneLine(lease.cluster, 200)}`
   return `run ${oneLine(lease.run, 64)}${called}`
 }
-
-const heldByAnother = (cluster: string, lease: LeaseText | null) =>
-  new OperatorError(
-    `Cluster ${cluster} is being changed by another apply (${runOf(lease, cluster)}, heard at ${oneLine(lease?.renewedAt ?? 'an unknown time', 40)}). Nothing was sent. Wait until it has ended`,
-    { isBadInput: false },
-  )
-
-const waitText = ({ cluster, ttlMs }: LeaseOptions, lease: LeaseText | null) =>
-  `the lease of cluster ${cluster} is held (${runOf(lease, cluster)}): waiting up to ${Math.ceil(ttlMs / 1000)} s to see whether that apply still lives`
 
 function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | null) {
   const now = clock.now()
@@ -218,8 +204,6 @@ const parseLease = (text: string) => leaseSchema.safeParse(parsedJson(text)).dat
 
 const atOnce = 10
 
-const clustersOf = ({ steps }: Plan) => [...new Set(steps.map(({ cluster }) => cluster))].sort()
-
 /**
  * The journal of a begun run contains the identities, so the run can continue or be rolled back while an API server is away.
  * @param known by the plan's cluster names; null: the run is new. A cluster that it lacks is named by its name
@@ -231,7 +215,7 @@ export async function identitiesOf(
   identityOf: (cluster: string) => Promise<string>,
 ): Promise<Record<string, string>> {
   const found = await pMap(
-    clustersOf(plan),
+    [...new Set(plan.steps.map(({ cluster }) => cluster))].sort(),
     async (cluster): Promise<[string, string]> => {
       if (known) return [cluster, known[cluster] ?? cluster]
       try {
@@ -256,15 +240,20 @@ export async function takeLeases(
   identities: Readonly<Record<string, string>>,
   into: Map<string, Lease>,
   options: Omit<LeaseOptions, 'cluster' | 'identity' | 'seen'>,
-): Promise<void> {
+) {
   const { store, clock } = options
   const named = Map.groupBy(Object.entries(identities), ([, identity]) => identity)
   // One fixed order, so that two runs that want several clusters do not wait for each other.
   const wanted = [...named].sort(([a], [b]) => (a < b ? -1 : 1))
   // All at once, so that the leases of a crashed run are waited for together.
-  const sightings = await pMap(wanted, ([identity]) => sightLease({ store, identity, clock }), {
-    concurrency: atOnce,
-  })
+  const sightings = await pMap(
+    wanted,
+    async ([identity]) => {
+      const found = await store.read(leaseKey(identity))
+      return found && { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() }
+    },
+    { concurrency: atOnce },
+  )
   for (const [index, [identity, names]] of wanted.entries()) {
     const clusters = names.map(([cluster]) => cluster)
     const lease = await takeLease({

@@ -75,7 +75,7 @@ const tries = 3
 const againAfterMs = 15_000
 
 /** Whether the run may have written to the node. */
-export const isTouched = ({ state }: StepEntry): boolean => touched.has(state)
+export const isTouched = ({ state }: StepEntry) => touched.has(state)
 const touched = new Set<StepState>([
   'sending',
   'sent',
@@ -85,8 +85,7 @@ const touched = new Set<StepState>([
   'broken',
 ])
 /** Whether nothing was ever sent to the node. */
-export const isUnbegun = ({ state }: StepEntry): boolean =>
-  state === 'pending' || state === 'skipped'
+export const isUnbegun = ({ state }: StepEntry) => state === 'pending' || state === 'skipped'
 
 const isCommon = (result: CommandResult): result is CommandResult & { kind: 'unsent' } =>
   result.kind === 'unsent' && result.isCommon
@@ -98,7 +97,7 @@ export class NodeWork {
     this.#options = options
   }
 
-  entry(step: PlanStep): StepEntry {
+  entry(step: PlanStep) {
     const entry = this.#options.entries.get(stepKey(step))
     if (!entry) throw new Error(`${stepKey(step)} is no node of this run`)
     return entry
@@ -118,10 +117,7 @@ export class NodeWork {
    * Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or in `sending` or `sent` if the node did not answer.
    * @throws Paused if the account or SSM prevents sending: then no node is at fault, and a new node stays open
    */
-  async apply(
-    step: PlanStep,
-    before: Pick<StepEntry, 'readyPods' | 'usedBytesBefore'>,
-  ): Promise<void> {
+  async apply(step: PlanStep, before: Pick<StepEntry, 'readyPods' | 'usedBytesBefore'>) {
     const { state } = this.entry(step)
     let isNew = isUnbegun(this.entry(step))
     let said: CommandResult | null = null
@@ -150,12 +146,12 @@ export class NodeWork {
   }
 
   /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; if the run has to end, it keeps its state. @param cause for people @throws Paused likewise */
-  rollBack(step: PlanStep, cause: string): Promise<void> {
+  rollBack(step: PlanStep, cause: string) {
     return this.#goBack(step, cause, 'rolled-back')
   }
 
   /** Ends a planned return. The state stays `returning` if the node reports that it is back; else it becomes `skipped` or `broken`. */
-  putBack(step: PlanStep): Promise<void> {
+  putBack(step: PlanStep) {
     return this.#goBack(step, this.reason(step) ?? 'as planned', 'returning')
   }
 
@@ -201,7 +197,7 @@ export class NodeWork {
   }
 
   /** Skips a node whose instance is gone: it has not failed, and nothing is left to roll back. False: the instance exists, or that is unknown. */
-  async passOverGone(step: PlanStep): Promise<boolean> {
+  async passOverGone(step: PlanStep) {
     if (!(await this.#options.effects.isGone(step).catch(() => false))) return false
     await this.note(step, {
       state: 'skipped',
@@ -211,11 +207,7 @@ export class NodeWork {
   }
 
   /** Writes to the journal, then to memory. @throws Overtaken, or what the store throws */
-  async note(
-    step: PlanStep,
-    { state, why }: Conclusion,
-    more: Partial<StepEntry> = {},
-  ): Promise<void> {
+  async note(step: PlanStep, { state, why }: Conclusion, more: Partial<StepEntry> = {}) {
     const { journal, entries, effects } = this.#options
     const before = this.entry(step)
     const at =
@@ -262,7 +254,7 @@ export class NodeWork {
   }
 
   /** @throws Overtaken */
-  requireLease(cluster: string): void {
+  requireLease(cluster: string) {
     if (!this.#options.leases.get(cluster)?.isHeld())
       throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
   }

@@ -5,11 +5,7 @@ import { messageOf } from '#base/operator-error.ts'
 export class Paused extends Error {}
 
 /** @throws Paused if the signal is aborted first */
-export async function sleepOrPause(
-  clock: Clock,
-  delayMs: number,
-  signal: AbortSignal,
-): Promise<void> {
+export async function sleepOrPause(clock: Clock, delayMs: number, signal: AbortSignal) {
   try {
     await clock.sleep(delayMs, signal)
   } catch (error) {
@@ -19,14 +15,14 @@ export async function sleepOrPause(
 }
 
 /** @throws Paused */
-export function throwIfPaused(signal: AbortSignal): void {
+export function throwIfPaused(signal: AbortSignal) {
   if (signal.aborted) throw pausedBy(signal)
 }
 
 const pausedBy = ({ reason }: AbortSignal) => new Paused(messageOf(reason))
 
 /** Whether the outside world failed: any error but a mistake in our code. */
-export const isWorldFailure = (error: unknown): boolean =>
+export const isWorldFailure = (error: unknown) =>
   !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
 
 /* The clock of a run; tests replace it. */

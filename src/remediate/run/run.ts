@@ -54,7 +54,7 @@ function pauseUnread(error: unknown): never {
  * @returns the head as last written to the journal
  * @throws Overtaken, or what the store throws: the journal has the rest for the run that resumes it
  */
-export async function runWaves(options: RunOptions): Promise<RunHead> {
+export async function runWaves(options: RunOptions) {
   return new WaveRun(options).go()
 }
 

@@ -111,7 +111,9 @@ async function continueRun(leased: Leased): Promise<RemediationRun> {
   const entries = await entriesOf(plan, journal, false)
   if (now && (now.endedAt !== null || now.state === 'rolled-back'))
     return documentOf(plan, now, entries)
-  const over = (await journal.isOver()) ? runOverText(plan) : null
+  const over = (await journal.isOver())
+    ? `Run ${plan.id} is over: it was stopped, rolled back or at its end. Its journal says otherwise, so an older one was put back. Nothing new is sent. Make the plan anew, and find out who can write below remediation/`
+    : null
   if (!now && over !== null) throw new OperatorError(over, { isBadInput: false })
   if (!now && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
   const head = now
@@ -142,7 +144,12 @@ function refusalOf(
   now: string,
   { auto }: RemediationPolicy,
 ) {
-  if (isRollingBack(known) || (known && known.endedAt !== null && approval.plan === plan.digest))
+  if (
+    (known !== null &&
+      known.endedAt === null &&
+      (known.state === 'stopped' || known.state === 'rolled-back')) ||
+    (known && known.endedAt !== null && approval.plan === plan.digest)
+  )
     return null
   try {
     checkApproval(plan, approval, now, auto)
@@ -154,10 +161,7 @@ function refusalOf(
 }
 
 /** Needs only the journal. A run without a journal is marked as over, so its plan is withdrawn. @throws OperatorError */
-export async function rollBack(
-  run: string,
-  options: SessionOptions & { despiteErrors?: boolean },
-): Promise<RemediationRun> {
+export async function rollBack(run: string, options: SessionOptions & { despiteErrors?: boolean }) {
   const { store, holder, despiteErrors = false } = options
   if (!/^[a-f0-9]{16}$/.test(run))
     throw new OperatorError(
@@ -191,14 +195,6 @@ export async function rollBack(
     },
   )
 }
-
-const runOverText = ({ id }: Plan) =>
-  `Run ${id} is over: it was stopped, rolled back or at its end. Its journal says otherwise, so an older one was put back. Nothing new is sent. Make the plan anew, and find out who can write below remediation/`
-
-const isRollingBack = (head: RunHead | null) =>
-  head !== null &&
-  head.endedAt === null &&
-  (head.state === 'stopped' || head.state === 'rolled-back')
 
 const rollbackCommand = ({ id }: Plan) => `highwater rollback ${id}`
 const rollbackHint = (plan: Plan) => `, ${rollbackCommand(plan)} takes it back`
@@ -372,7 +368,7 @@ async function placeAt(store: Store, key: string) {
 async function takePlace(store: Store, key: string, place: { run: string; node: string }) {
   if ((await placeAt(store, key)) !== null) return false
   const text = `${JSON.stringify({ schema: 'highwater.begun/1', ...place })}\n`
-  return store.create(key, text, 'application/json')
+  return store.create(key, text)
 }
 
 const uncountedError = (why: string) =>

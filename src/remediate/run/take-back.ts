@@ -15,7 +15,7 @@ export interface TakeBackOptions extends NodeWorkOptions {
 }
 
 /** Rolls back the last wave that was begun, and nodes of other waves that are not known to be well. @throws Paused, Overtaken, or what the store throws */
-export async function takeBackWave(options: TakeBackOptions): Promise<void> {
+export async function takeBackWave(options: TakeBackOptions) {
   const { plan } = options
   const work = new NodeWork(options)
   const waves = wavesOf(plan)
@@ -39,7 +39,7 @@ export interface RollBackOptions extends TakeBackOptions {
  * Rolls back every node that the run may have changed. One node goes first, then growing groups. The rollback pauses if more nodes than the policy
  * allows are not well with their old settings. @returns the head, as noted @throws Overtaken, or what the store throws
  */
-export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
+export async function rollBackRun(options: RollBackOptions) {
   const { journal, effects, policy, despiteErrors } = options
   const work = new NodeWork(options)
   const why = 'as asked for'
@@ -128,23 +128,20 @@ async function takeBack(
   throwIfPaused(end)
 }
 
-export function wavesOf({ steps, waves }: Plan): PlanStep[][] {
+export function wavesOf({ steps, waves }: Plan) {
   const byKey = new Map(steps.map(step => [stepKey(step), step]))
   return waves.map(wave => wave.flatMap(key => byKey.get(key) ?? []))
 }
 
 /** Waits for all items, even if one fails, because commands were sent. @throws the first failure */
-export async function settleAll<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
+export async function settleAll<T>(items: readonly T[], work: (item: T) => Promise<void>) {
   const failed = (await Promise.allSettled(items.map(work))).find(
     result => result.status === 'rejected',
   )
   if (failed) throw failed.reason
 }
 
-export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
+export const chunksOf = <T>(items: readonly T[], size: number) =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
     items.slice(index * size, (index + 1) * size),
   )
@@ -157,7 +154,7 @@ export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
 const everyMs = 30_000
 
 /** Whether a kubelet's thresholds are, or may be, lowered now, and the run itself will put them back. */
-export const isTemporary = (work: NodeWork, step: PlanStep): boolean =>
+export const isTemporary = (work: NodeWork, step: PlanStep) =>
   step.until !== undefined && ['verified', 'returning'].includes(work.state(step))
 
 /** For verified nodes. They end in `pruned`, or in `broken` if the old file could not be put back. @throws Paused, Overtaken, or what the journal throws */
@@ -166,7 +163,7 @@ export async function endTemporarySteps(
   work: NodeWork,
   effects: Effects,
   options: Waiting,
-): Promise<void> {
+) {
   let open = steps.filter(step => isTemporary(work, step))
   while (open.length > 0) {
     await noteDone(open, work, effects)

@@ -8,7 +8,7 @@ const dayMinutes = 24 * 60
  * Whether one of the windows is open. Times are compared as the zone's clock shows them, so a window keeps its hours when the clocks change. An hour
  * that comes twice is in the window twice, and an hour that is left out is missing.
  */
-export const isWindowOpen = (windows: readonly ChangeWindow[], now: Date): boolean =>
+export const isWindowOpen = (windows: readonly ChangeWindow[], now: Date) =>
   windows.length === 0 || windows.some(one => contains(one, now))
 
 function contains({ days, from, to, timezone }: ChangeWindow, now: Date) {
@@ -54,5 +54,5 @@ const windowText = ({ days, from, to, timezone }: ChangeWindow) =>
   `${days.length === weekdays.length ? 'every day' : days.join(', ')} ${from} to ${to} ${timezone}`
 
 /** The first windows, for people. */
-export const windowsText = (windows: readonly ChangeWindow[], most = 3): string =>
+export const windowsText = (windows: readonly ChangeWindow[], most = 3) =>
   windows.slice(0, most).map(windowText).join('; or ')

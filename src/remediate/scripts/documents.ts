@@ -1,5 +1,5 @@
 /** The SSM documents: fixed scripts as data, with no parameter that could carry a command. */
-import { createHash } from 'node:crypto'
+import { readAsset } from '#asset.ts'
 import { applyPaths } from '#facts/aws/apply-documents.ts'
 import {
   bottlerocketKeys,
@@ -192,16 +192,18 @@ export const applyDocuments: readonly Document[] = [
   },
 ]
 
-/** The text that the agent gives to `sh`; the tests and the lab run the same text. */
-export const scriptOf = ({ files, table }: Document, readFile: (file: string) => string): string =>
-  `#!/bin/sh\n${table ? scriptTables[table] : ''}${files.map(file => withoutComments(readFile(file))).join('')}`
+/** The text that the agent gives to `sh`; the tests and the lab run the same text. The scripts lie beside this file. */
+export const scriptOf = ({ files, table }: Document) =>
+  `#!/bin/sh\n${table ? scriptTables[table] : ''}${files
+    .map(file => withoutComments(readAsset(`src/remediate/scripts/${file}`)))
+    .join('')}`
 
 /** Removes comments, empty lines and indentation: a document has a size limit. No text in the scripts depends on them. */
 const withoutComments = (script: string) =>
   script.replace(/^[ \t]*#.*\n/gm, '').replace(/^[ \t]+|^\n/gm, '')
 
 /** The exact content: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
-export function contentOf(document: Document, readFile: (file: string) => string): string {
+export function contentOf(document: Document) {
   const { description, parameters, step, timeoutSeconds, begin } = document
   const content = {
     schemaVersion: '2.2',
@@ -212,16 +214,12 @@ export function contentOf(document: Document, readFile: (file: string) => string
         action: 'aws:runShellScript',
         name: step,
         precondition: { StringEquals: ['platformType', 'Linux'] },
-        inputs: { timeoutSeconds, runCommand: [...begin, scriptOf(document, readFile)] },
+        inputs: { timeoutSeconds, runCommand: [...begin, scriptOf(document)] },
       },
     ],
   }
   return JSON.stringify(content)
 }
-
-/** `DocumentHash` of a SendCommand with `DocumentHashType` Sha256. */
-export const hashOf = (content: string): string =>
-  createHash('sha256').update(content).digest('hex')
 
 /** No row contains a quote. */
 const shellAssignment = (name: string, rows: readonly string[]) => `${name}='${rows.join('\n')}'\n`

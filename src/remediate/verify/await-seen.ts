@@ -20,7 +20,7 @@ export async function awaitVerified(
   work: NodeWork,
   { clock, verify }: Pick<Effects, 'clock' | 'verify'>,
   waiting: Waiting,
-): Promise<Map<string, string>> {
+) {
   // No node counts as well before: an earlier reading would be for nothing.
   if (steps.length > 0)
     await sleepOrPause(clock, Math.min(probePeriodMs, waiting.timeoutMs), waiting.end)
@@ -83,7 +83,7 @@ export async function confirmRollbacks(
   work: NodeWork,
   effects: Effects,
   options: Waiting,
-): Promise<void> {
+) {
   const open = steps.filter(
     step => work.state(step) === 'rolled-back' && work.entry(step).seenBack !== true,
   )
@@ -106,7 +106,7 @@ export async function awaitRollbacks(
   { clock, verifyBack }: Effects,
   options: Waiting,
   ends: { seen(step: PlanStep): Conclusion; unseen(step: PlanStep, why: string): Conclusion },
-): Promise<void> {
+) {
   const wrong = await awaitVerification(steps, clock, options, verifyBack, step =>
     work.note(step, ends.seen(step), { seenBack: true }),
   )

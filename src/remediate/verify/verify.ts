@@ -38,7 +38,7 @@ export function hashOnDisk(
 }
 
 /** The hash for people. @param hash as `hashOnDisk` returns it */
-function hashText({ method, path }: PlanStep, hash: string): string {
+function hashText({ method, path }: PlanStep, hash: string) {
   if (methodFacts[method].changes === 'image') return imageText(path, hash)
   return hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`
 }
@@ -77,7 +77,7 @@ const timeOf = (time: string | null | undefined) => {
 const longestSettleMs = 5 * 60_000
 
 /** How long a node has to stay Ready: until each readiness probe of its pods has run once, and at least a probe's default period. */
-export function settleMs({ pods }: Pick<NodeInput, 'pods'>): number {
+export function settleMs({ pods }: Pick<NodeInput, 'pods'>) {
   const probes = (pods ?? [])
     .filter(isActive)
     .flatMap(({ spec }) => (spec?.containers ?? []).flatMap(one => one.readinessProbe ?? []))
@@ -180,7 +180,7 @@ export type OtherSettings = Pick<PlanStep, 'others' | 'othersOn'>
 const digestLength = 16
 
 /** Whether the kubelet itself was read. If not, the record has the merged files, drop-ins and flags. */
-const isKubeletRead = ({ mode, errors }: NodeInput): boolean =>
+const isKubeletRead = ({ mode, errors }: NodeInput) =>
   mode !== 'ssm' && !errors.some(({ what }) => what === 'configz')
 
 /**
@@ -243,7 +243,7 @@ function unmetSettings(
   expected: readonly ExpectedSetting[],
   { node }: NodeInput,
   running: RawObject,
-): ExpectedSetting[] {
+) {
   const { kubeletVersion } = nodeIdentity(node)
   const meaning = (field: string, value: unknown) => meaningOf(field, value, kubeletVersion)
   return expected.filter(
@@ -353,7 +353,12 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
   const isRunning = isKubeletRead(fresh)
   const hasRestarted = hasStartedSince(step, fresh, appliedAtMs)
   if (unmet.length > 0) {
-    const instead = unmet.map(setting => differenceText(setting, running)).join(', ')
+    const instead = unmet
+      .map(
+        setting =>
+          `${setting.field} is ${valueText(valueAt(running, setting.field))}, planned was ${valueText(setting.value)}`,
+      )
+      .join(', ')
     if (isForeign)
       yield wrongDoubt(
         `${step.path} is neither as it was nor as planned (${hashText(step, found)}): ${instead}`,
@@ -407,9 +412,6 @@ function changedAtMs(step: PlanStep, fresh: NodeInput, appliedAtMs: number) {
     ? Math.min(Date.parse(started), appliedAtMs)
     : appliedAtMs
 }
-
-const differenceText = ({ field, value }: ExpectedSetting, running: RawObject) =>
-  `${field} is ${valueText(valueAt(running, field))}, planned was ${valueText(value)}`
 
 const valueText = (value: unknown) =>
   value === null || value === undefined

@@ -7,11 +7,16 @@ import { median, type Row } from '../measure.ts'
 import { measuredProcess } from '../measured-process.ts'
 import { packedProgram } from '../packed-program.ts'
 import type { Target } from '../record.ts'
+import { auditOnce } from './audit.ts'
 
 const functions = ['audit', 'auditShard', 'discover', 'publish', 'remediate']
 const commands = [['--version'], ['--help'], ['explain']]
 const nothing = 'node -e 0'
 const emptyHandler = 'an empty handler'
+const fewNodes = 8
+const smallAudit = `audit of ${fewNodes} nodes`
+const mostAudits = 5
+const mostOfSmallAudit = { cpuMs: 450, mebibytes: 110 }
 const mostMsAbove = 150
 const mostBytes = 2 ** 20
 const tooSlow =
@@ -44,11 +49,14 @@ export const startPart: Part = {
       })),
     ]
     try {
+      const smallAudits: Row[] = []
+      for (let run = 0; run < Math.min(runs, mostAudits); run++)
+        smallAudits.push(await auditOnce(fewNodes, program))
       const samples = starts.map(() => [] as Awaited<ReturnType<typeof measuredProcess>>[])
       for (let run = 0; run < runs; run++)
         for (const [index, { args }] of starts.entries())
           samples[index]?.push(await measuredProcess(args))
-      return starts.map(({ name, bodyBytes }, index): Row => {
+      const ofStarts = starts.map(({ name, bodyBytes }, index): Row => {
         const of = (key: 'wallMs' | 'cpuMs' | 'peakRssBytes') =>
           median((samples[index] ?? []).map(sample => sample[key]))
         return {
@@ -56,6 +64,18 @@ export const startPart: Part = {
           ...{ wallMs: of('wallMs'), cpuMs: of('cpuMs'), peakRssBytes: of('peakRssBytes') },
         }
       })
+      const middle = (key: 'wallMs' | 'cpuMs' | 'peakRssBytes') =>
+        median(smallAudits.map(row => row[key]))
+      const small: Row = {
+        ...(smallAudits[0] as Row),
+        ...{ name: smallAudit, runs: smallAudits.length },
+        ...{
+          wallMs: middle('wallMs'),
+          cpuMs: middle('cpuMs'),
+          peakRssBytes: middle('peakRssBytes'),
+        },
+      }
+      return [...ofStarts, small]
     } finally {
       packaged.remove()
     }
@@ -66,8 +86,9 @@ const importOf = (bundle: string) => ['node', '-e', `require(${JSON.stringify(bu
 
 function startTargets(rows: readonly Row[]): Target[] {
   const wallOf = (name: string) => rows.find(row => row.name === name)?.wallMs ?? Number.NaN
-  return rows.flatMap(({ name, wallMs, bodyBytes }): Target[] => {
+  return rows.flatMap(({ name, wallMs, cpuMs, peakRssBytes, bodyBytes }): Target[] => {
     if (name === nothing || name === emptyHandler) return []
+    if (name === smallAudit) return [smallAuditTarget(cpuMs, peakRssBytes / 2 ** 20, rows)]
     const base = name.startsWith('import of') ? emptyHandler : nothing
     const above = wallMs - wallOf(base)
     const start = {
@@ -85,4 +106,16 @@ function startTargets(rows: readonly Row[]): Target[] {
     }
     return [start, archive]
   })
+}
+
+function smallAuditTarget(cpuMs: number, mebibytes: number, rows: readonly Row[]): Target {
+  const most = mostOfSmallAudit
+  const secondsOf = (name: string) =>
+    ((rows.find(row => row.name === name)?.cpuMs ?? Number.NaN) / 1000).toFixed(2)
+  return {
+    what: `${smallAudit} at most ${most.cpuMs / 1000} s of CPU and ${most.mebibytes} MiB`,
+    figure: `${(cpuMs / 1000).toFixed(2)} s, ${Math.round(mebibytes)} MiB`,
+    isMet: cpuMs <= most.cpuMs && mebibytes <= most.mebibytes,
+    otherwise: `\`${nothing}\` takes ${secondsOf(nothing)} s and \`highwater --version\` ${secondsOf('highwater --version')} s; the rest reads certificates, opens TLS, and compiles what judges and writes the first report`,
+  }
 }

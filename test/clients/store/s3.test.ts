@@ -81,7 +81,7 @@ describe('what is written', () => {
     const server = await stub(taken)
     await store({ kmsKeyId }).write('runs/1/report.html', '<p>', 'text/html; charset=utf-8')
     await store({ kmsKeyId }).create('a', '<p>', json)
-    await store({ kmsKeyId }).replace('a', '<p>', json, '"1"')
+    await store({ kmsKeyId }).replace('a', '<p>', '"1"')
     await store({ kmsKeyId }).writeFile('a', file(), json)
     expect(server.requests).toHaveLength(4)
     for (const request of server.requests)
@@ -96,7 +96,7 @@ describe('what is written', () => {
   it('goes under its condition', async () => {
     const server = await stub(taken)
     await store().create('a', 'x', json)
-    await store().replace('a', 'x', json, '"1"')
+    await store().replace('a', 'x', '"1"')
     expect(
       server.requests.map(({ headers }) => [headers['if-none-match'], headers['if-match']]),
     ).toEqual([
@@ -330,7 +330,7 @@ it('needs no more rights than it names', async () => {
   const { requests } = await lab({ denied: ['s3:DeleteObject'] })
   await store().create('a', 'x', json)
   const { version } = (await store().read('a')) ?? { version: '' }
-  await store().replace('a', 'y', json, version)
+  await store().replace('a', 'y', version)
   await store().writeFile('b', file(), json)
   expect(await Array.fromAsync(store().list(''))).toEqual(['a', 'b'])
   expect(Object.keys(requests().routes.s3 ?? {}).toSorted()).toEqual([

@@ -92,8 +92,8 @@ describe.each<[string, () => Store | Promise<Store>]>([
   it('replaces the version that was given, and no other', async () => {
     await store.create('a', 'one', json)
     const first = await version(store, 'a')
-    expect(await store.replace('a', 'two', json, first)).toBe(true)
-    expect(await store.replace('a', 'three', json, first)).toBe(false)
+    expect(await store.replace('a', 'two', first)).toBe(true)
+    expect(await store.replace('a', 'three', first)).toBe(false)
     expect(await text(store, 'a')).toBe('two')
     expect(await version(store, 'a')).not.toBe(first)
   })
@@ -102,13 +102,13 @@ describe.each<[string, () => Store | Promise<Store>]>([
     await store.create('a', 'old', json)
     const old = await version(store, 'a')
     const names = Array.from({ length: 8 }, (_, index) => `writer ${index}`)
-    const won = await Promise.all(names.map(name => store.replace('a', name, json, old)))
+    const won = await Promise.all(names.map(name => store.replace('a', name, old)))
     expect(won.filter(Boolean)).toHaveLength(1)
     expect(await text(store, 'a')).toBe(names[won.indexOf(true)])
   })
 
   it('replaces nothing where nothing is', async () => {
-    expect(await store.replace('runs/1/a', 'x', json, 'any')).toBe(false)
+    expect(await store.replace('runs/1/a', 'x', 'any')).toBe(false)
     expect(await store.read('runs/1/a')).toBeNull()
   })
 
@@ -168,7 +168,7 @@ describe('a folder', () => {
     const store = folderStore(folder)
     await store.write('runs/1/a', 'x', json)
     await store.create('runs/1/a', 'y', json)
-    await store.replace('runs/1/a', 'y', json, 'other')
+    await store.replace('runs/1/a', 'y', 'other')
     expect(readdirSync(join(folder, 'runs', '1'))).toEqual(['a'])
     writeFileSync(join(folder, 'runs', '1', 'b.0.partial'), 'half')
     expect(await Array.fromAsync(store.list(''))).toEqual(['runs/1/a'])
@@ -179,7 +179,7 @@ describe('a folder', () => {
     await store.write('a', 'one', json)
     writeFileSync(join(folder, 'a.lock'), '')
     const others = process.listeners('exit')
-    const waiting = store.replace('a', 'two', json, await version(store, 'a'))
+    const waiting = store.replace('a', 'two', await version(store, 'a'))
     const partials = () => readdirSync(folder).filter(name => name.endsWith('.partial'))
     await expect.poll(partials).toHaveLength(1)
     const [removePartials] = process.listeners('exit').filter(one => !others.includes(one))
@@ -206,7 +206,7 @@ describe('a folder', () => {
     writeFileSync(lock, '')
     const at = new Date(Date.now() + offsetMs)
     utimesSync(lock, at, at)
-    expect(await store.replace('a', 'two', json, await version(store, 'a'))).toBe(true)
+    expect(await store.replace('a', 'two', await version(store, 'a'))).toBe(true)
     expect(readdirSync(folder)).toEqual(['a'])
   })
 

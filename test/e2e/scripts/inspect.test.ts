@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
-import { hashOf } from '#remediate/scripts/documents.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 import { prune } from '#snapshot/prune.ts'
 import {
   inspect,
@@ -872,7 +872,7 @@ describe('10 MB of log lines', () => {
 describe('the size of an answer', () => {
   // Hashes do not compress: two of them an image.
   const images = (count: number) => {
-    const hash = (index: number, letter: string) => hashOf(`${letter}${index}`)
+    const hash = (index: number, letter: string) => sha256(`${letter}${index}`)
     const list = Array.from({ length: count }, (_, index) => ({
       id: `sha256:${hash(index, 'a')}`,
       repoTags: [],

@@ -18,7 +18,6 @@ import { verifyNode } from '#pipeline/remediation/run/verify.ts'
 import { parsePlan } from '#remediate/plan/file.ts'
 import { Applier } from '#remediate/run/apply.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
-import { readScript } from '#remediate/scripts/read-script.ts'
 import { verifyBack } from '#remediate/verify/verify.ts'
 import { inputOf } from '#test/at-the-door.ts'
 import { ChangedNode } from '#test/changed-node.ts'
@@ -131,7 +130,7 @@ describe('an image that a pod waits for', () => {
     }
     const documents = applyDocuments.map(document => ({
       name: document.name,
-      content: contentOf(document, readScript),
+      content: contentOf(document),
     }))
     lab = await enterLab(
       scenario([{ nodes: fixedNodes({ [ip]: { ...profiled, agent: { run } } }) }]),

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applyAgentVersion, applyDocumentHashes, applyPaths } from '#facts/aws/apply-documents.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-targets.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 import {
   applyDocuments,
   contentOf,
   documents,
-  hashOf,
   scriptOf,
   scriptTables,
 } from '#remediate/scripts/documents.ts'
@@ -23,7 +23,7 @@ describe('the documents that read a node', () => {
   it.each(documents)(
     '$name fits into a document, takes one word of two, and has the hash that the sender pins',
     async document => {
-      const content = contentOf(document, readFile)
+      const content = contentOf(document)
       expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
       // Whoever stores it cannot mistake its encoding.
       expect(content).toMatch(/^[\x20-\x7e]+$/)
@@ -48,7 +48,7 @@ describe('the documents that read a node', () => {
 
   it('are pinned by these hashes', async () => {
     const hashes = Object.fromEntries(
-      documents.map(document => [document.name, hashOf(contentOf(document, readFile))]),
+      documents.map(document => [document.name, sha256(contentOf(document))]),
     )
     await expect(`${JSON.stringify(hashes, null, 2)}\n`).toMatchFileSnapshot(
       '../../../src/facts/aws/inspect-documents.json',
@@ -57,7 +57,7 @@ describe('the documents that read a node', () => {
   })
 
   it('change nothing: the scripts write to their own folder only, and call nothing that acts', () => {
-    const text = documents.map(document => scriptOf(document, readFile)).join('\n')
+    const text = documents.map(document => scriptOf(document)).join('\n')
     const targets = [...text.matchAll(/>>?\s*("?[$/][^\s;)]*)/g)].map(([, target]) => target ?? '')
     expect(targets.length).toBeGreaterThan(20)
     // A name without a folder lies in their own one, to which they change first.
@@ -88,7 +88,7 @@ describe('the documents that change a node', () => {
   it.each(applyDocuments)(
     '$name: nothing is put in as text, each parameter is anchored, and it fits',
     document => {
-      const content = contentOf(document, readFile)
+      const content = contentOf(document)
       expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
       expect(content).toMatch(/^[\x20-\x7e]+$/)
       expect(content).not.toContain('{{')
@@ -102,7 +102,7 @@ describe('the documents that change a node', () => {
         if (parameter.allowedValues === undefined)
           expect(parameter.allowedPattern).toMatch(/^\^.*\$$/)
         // Each is read, and by its own name.
-        expect(scriptOf(document, readFile)).toContain(`\${SSM_${name}-?}`)
+        expect(scriptOf(document)).toContain(`\${SSM_${name}-?}`)
       }
       expect(mainSteps).toHaveLength(1)
       expect(Number(mainSteps[0].inputs.timeoutSeconds)).toBeGreaterThan(
@@ -113,7 +113,7 @@ describe('the documents that change a node', () => {
 
   it('are pinned by these hashes', async () => {
     const hashes = Object.fromEntries(
-      applyDocuments.map(document => [document.name, hashOf(contentOf(document, readFile))]),
+      applyDocuments.map(document => [document.name, sha256(contentOf(document))]),
     )
     await expect(`${JSON.stringify(hashes, null, 2)}\n`).toMatchFileSnapshot(
       '../../../src/facts/aws/apply-documents.json',
@@ -138,7 +138,7 @@ describe('the documents that change a node', () => {
 
   it('run nothing that they were given, and delete nothing but what is their own', () => {
     for (const document of applyDocuments) {
-      const script = scriptOf(document, readFile)
+      const script = scriptOf(document)
       expect(script).not.toMatch(/\beval\b|\bsh -c\b|\. "\$|\bsed -i\b|\bkill\b|\breboot\b/)
       const asked = [
         ...script.matchAll(/(?:\bcrictl|(?:^|[;&|] *|then |else )images) ([a-z]+)\b/gm),

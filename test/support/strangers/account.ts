@@ -14,7 +14,7 @@ import { CreateDocumentCommand, SSMClient } from '@aws-sdk/client-ssm'
 import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import type { AwsCredentials } from '#clients/aws/credentials.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
-import { deployedDocuments } from '#pipeline/audit/documents.ts'
+import { deployedDocuments } from '#pipeline/access/member-template.ts'
 import { stateMachine } from '#test/state-machine.ts'
 
 const region = 'us-east-1'

@@ -47,7 +47,7 @@ export async function keepFleet(
   records: AsyncIterable<SnapshotRecord>,
   path: string,
   onNode: () => void = () => undefined,
-): Promise<void> {
+) {
   const snapshot = openSnapshot(path)
   try {
     for await (const record of records) {

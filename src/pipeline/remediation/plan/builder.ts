@@ -56,16 +56,16 @@ export class PlanBuilder {
   readonly #later: LeftAlone[] = []
   #unchanged = 0
 
-  takeUnchanged(): void {
+  takeUnchanged() {
     this.#unchanged++
   }
 
   /** Notes a change that needs another plan, because this plan already changes the node. */
-  takeLater(cluster: string, node: string, why: string): void {
+  takeLater(cluster: string, node: string, why: string) {
     this.#later.push({ cluster, node, why })
   }
 
-  take(node: string, wish: Wish): void {
+  take(node: string, wish: Wish) {
     const { cohort: key, findings, outcome } = wish
     const { cluster } = key
     const id = sha256(canonicalJson(key)).slice(0, 12)
@@ -89,7 +89,18 @@ export class PlanBuilder {
     const { planned } = outcome
     cohort.planned.push(planned)
     this.#steps.push(stepOf(cluster, node, id, planned))
-    this.#candidates.push({ key: stepKey({ cluster, node }), cohort: id, load: loadOf(planned) })
+    this.#candidates.push({
+      key: stepKey({ cluster, node }),
+      cohort: id,
+      load: [
+        Number(!planned.isReady),
+        Number(planned.hasPressure),
+        Number(actsAtOnce(planned) || planned.after.imageGcDue === true),
+        planned.blast?.singletons.length ?? 0,
+        planned.blast?.notReadyPods ?? 0,
+        planned.blast ? (planned.blast.pods ?? Number.MAX_SAFE_INTEGER) : 0,
+      ],
+    })
   }
 
   /** @param wavePercents shares of a cohort, after its first node */
@@ -141,16 +152,6 @@ function stepOf(cluster: string, node: string, cohort: string, planned: PlannedN
     ...(until !== undefined && { until }),
   }
 }
-
-/** Health and load of a node, the weightiest first. */
-const loadOf = (planned: PlannedNode) => [
-  Number(!planned.isReady),
-  Number(planned.hasPressure),
-  Number(actsAtOnce(planned) || planned.after.imageGcDue === true),
-  planned.blast?.singletons.length ?? 0,
-  planned.blast?.notReadyPods ?? 0,
-  planned.blast ? (planned.blast.pods ?? Number.MAX_SAFE_INTEGER) : 0,
-]
 
 const cohortOf = (
   id: string,

@@ -23,7 +23,7 @@ export interface PlanChoice {
   changes: readonly ConfigurationChange[]
 }
 
-export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean =>
+export const wantsFindings = ({ rules, findings, changes }: PlanChoice) =>
   rules.length > 0 || findings.length > 0 || changes.length === 0
 
 /**
@@ -49,7 +49,7 @@ export interface ChosenFix {
 const allFields = Object.keys(plannableFields).join(', ')
 
 /** @throws OperatorError for a field that no plan may change */
-export function checkChanges(changes: readonly ConfigurationChange[]): void {
+export function checkChanges(changes: readonly ConfigurationChange[]) {
   const foreign = changes.find(({ path: [field = ''] }) => !isPlannable(field))
   if (foreign)
     throw new OperatorError(
@@ -65,7 +65,7 @@ export function chosenFixes(
   findings: readonly Finding[],
   choice: PlanChoice,
   proposals: NodeProposals,
-): Map<string, ChosenFix[]> {
+) {
   const byNode = new Map<string, ChosenFix[]>()
   for (const finding of chosenFindings(findings, choice)) {
     const { id, rule, cluster, nodes, fix } = finding
@@ -172,7 +172,13 @@ export function settle(
   }
   const news = [...wishes].filter(([leaf, { value }]) => isChange(leaf, value))
   const findings = fixes.filter(fix => !overruled.has(fix)).map(({ id }) => id)
-  return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
+  return {
+    patch: news
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .reduce<RawObject>((patch, [leaf, { value }]) => overlay(patch, patchAt(leaf, value)), {}),
+    findings: [...new Set(findings)].sort(),
+    conflict: null,
+  }
 }
 
 /** A map given as a whole removes running keys that it lacks. */
@@ -181,11 +187,6 @@ function wholeMap(value: unknown, before: unknown): unknown {
   const gone = Object.keys(mapOf(before)).map(key => [key, null])
   return { ...Object.fromEntries(gone), ...value }
 }
-
-const patchOf = (leaves: readonly (readonly [string, LeafWish])[]) =>
-  leaves
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .reduce<RawObject>((patch, [leaf, { value }]) => overlay(patch, patchAt(leaf, value)), {})
 
 function contradiction(leaf: string, a: LeafWish, b: LeafWish) {
   const [first, second] = [a, b].map(

@@ -5,7 +5,6 @@ import type {
   Blast,
   CohortCounts,
   CohortEffect,
-  CohortFile,
   CohortImage,
   NodeState,
   PlanCohort,
@@ -42,10 +41,25 @@ export function effectOf(
 ): CohortEffect {
   const before = countsOf(planned.map(node => node.before))
   const after = countsOf(planned.map(node => node.after))
-  const pulls = pullsOf(planned.flatMap(node => node.pulls))
+  const pulls = [
+    ...Map.groupBy(
+      planned.flatMap(node => node.pulls),
+      ({ registry }) => registry,
+    ),
+  ]
+    .map(([registry, some]) => ({
+      registry,
+      images: sumOf(some, ({ images }) => images),
+      limit: some.at(-1)?.limit ?? null,
+    }))
+    .sort((a, b) => byText(a.registry, b.registry))
   const ends = planned.flatMap(({ until }) => until ?? [])
   const textOf = () => {
-    if (file) return fileText(planned, file)
+    if (file)
+      return [
+        `${file.path} of ${nodesOf(planned.length)} is replaced as a whole. Nothing restarts: logrotate reads it the next time that it runs.`,
+        ...remarksOf(planned),
+      ]
     if (image) return imageText(planned, image)
     return ends.length > 0
       ? pruneText(planned, ends, pulls)
@@ -68,15 +82,6 @@ function countsOf(states: readonly NodeState[]): CohortCounts {
 const sumOf = <Item>(items: readonly Item[], count: (item: Item) => number) =>
   items.reduce((sum, item) => sum + count(item), 0)
 
-const pullsOf = (pulls: readonly Pulls[]): Pulls[] =>
-  [...Map.groupBy(pulls, ({ registry }) => registry)]
-    .map(([registry, some]) => ({
-      registry,
-      images: sumOf(some, ({ images }) => images),
-      limit: some.at(-1)?.limit ?? null,
-    }))
-    .sort((a, b) => byText(a.registry, b.registry))
-
 const nodesOf = (count: number) => `${count} node${count === 1 ? '' : 's'}`
 
 function pullText(pulls: readonly Pulls[]) {
@@ -94,11 +99,6 @@ function pullText(pulls: readonly Pulls[]) {
 
 const remarksOf = (planned: readonly PlannedNode[]) =>
   [...new Set(planned.flatMap(({ says }) => says ?? []))].sort().slice(0, 5)
-
-const fileText = (planned: readonly PlannedNode[], { path }: CohortFile) => [
-  `${path} of ${nodesOf(planned.length)} is replaced as a whole. Nothing restarts: logrotate reads it the next time that it runs.`,
-  ...remarksOf(planned),
-]
 
 function imageText(planned: readonly PlannedNode[], { name, source }: CohortImage) {
   const missing = planned.filter(({ change }) => change.oldSha256 === 'absent').length

@@ -88,14 +88,14 @@ export class FleetImageDigests {
   /** Digests by cluster and by name with its tag. */
   readonly #digests = new Map<string, Set<string>>()
 
-  takeNode({ cluster, node, runtime }: NodeInput): void {
+  takeNode({ cluster, node, runtime }: NodeInput) {
     for (const { names = [] } of node.status?.images ?? []) this.#take(cluster, names)
     for (const { repoTags = [], repoDigests = [] } of runtime?.images ?? [])
       this.#take(cluster, [...repoTags, ...repoDigests])
   }
 
   /** `sha256:…`, one for each different image that nodes hold under that name. */
-  digestsOf(cluster: string, name: string): string[] {
+  digestsOf(cluster: string, name: string) {
     return [...(this.#digests.get(`${cluster} ${name}`) ?? [])].sort()
   }
 

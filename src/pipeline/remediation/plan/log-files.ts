@@ -85,7 +85,7 @@ export class FleetLogFiles {
     this.#wanted = logRotation
   }
 
-  takeNode({ cluster, host }: NodeInput, identity: NodeIdentity): void {
+  takeNode({ cluster, host }: NodeInput, identity: NodeIdentity) {
     const files = host && logFilesOf(host)
     if (!files || !host) return
     const key = groupOf(cluster, identity)

@@ -91,8 +91,6 @@ function invalidOf(node: ReadNode, patch: RawObject): string | null {
   return changed.configuration && mistakeOf(changed.configuration)
 }
 
-const fieldsOf = ({ configuration }: NodeInput) => configuration?.fields ?? {}
-
 /**
  * Changes of the running configuration after the restart. Returns the reason as text if the change cannot be planned.
  * @param host has the planned files; the record has the present files
@@ -111,7 +109,7 @@ function startOf(node: ReadNode, patch: RawObject, host: Host): ConfigurationCha
   const evictionHard = next.prediction?.settings?.configuration.evictionHard
   if (Object.hasOwn(patch, 'mergeDefaultEvictionSettings') && !Object.hasOwn(patch, 'evictionHard'))
     changes.push({ path: ['evictionHard'], value: evictionHard })
-  const wanted = fieldsOf(withChanges(record, changes))
+  const wanted = withChanges(record, changes).configuration?.fields ?? {}
   const differing = differences(next.prediction, wanted, identity)
   const ofPatch = differing.find(path => Object.hasOwn(patch, fieldOf(path)))
   const said = ofPatch === undefined ? undefined : next.prediction?.settings?.said[ofPatch]?.at(-1)
@@ -285,7 +283,7 @@ export const withoutFiles = (host: Host | null): Host | null =>
   host?.kubelet ? { ...host, kubelet: { ...host.kubelet, files: [] } } : host
 
 /** Whether ready containers stay ready during a restart of this kubelet. */
-export const isStatusKept = (running: RawObject, features: KubeletFeatures): boolean =>
+export const isStatusKept = (running: RawObject, features: KubeletFeatures) =>
   keepsContainerStatus(features, mapOf(running.featureGates))
 
 function expectedOf(

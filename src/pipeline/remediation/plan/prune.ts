@@ -21,7 +21,7 @@ import { pullsOf } from './state.ts'
  * How long the run waits: until the youngest image reaches the minimum age, counted anew from the restart, and for two more rounds. Each round deletes by
  * image sizes, which might differ from the sizes on the disk.
  */
-export const pruningMs = (minimumAgeMs: number): number =>
+export const pruningMs = (minimumAgeMs: number) =>
   (Math.ceil(minimumAgeMs / imageGcPeriodMs) + 2) * imageGcPeriodMs
 
 export interface PruneWish {

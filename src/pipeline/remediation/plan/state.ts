@@ -11,12 +11,7 @@ import { nodeSubject } from '#judge/subject/subject.ts'
 import type { NodeInput } from '#model/input/record.ts'
 import type { NodeState, Pulls } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import type {
-  EvictionPrediction,
-  ImageDeletion,
-  ImageGcPrediction,
-  NodePrediction,
-} from '#model/prediction.ts'
+import type { ImageDeletion, ImageGcPrediction, NodePrediction } from '#model/prediction.ts'
 import { getResourceRequestQuantity, isActive, parsePod } from '#replay/pods.ts'
 import { kubeletOf } from '#replay/times.ts'
 
@@ -28,29 +23,30 @@ export function stateOf(record: NodeInput, prediction: NodePrediction, policy: P
   const isDue = imageGC?.triggered ?? null
   const freedBytes = isDue && imageGC ? freedAtMost(imageGC) : 0
   return {
-    evictsBeforeImageGc: imageGC?.enabled === false ? watchesDisk(eviction) : comesFirst,
+    evictsBeforeImageGc:
+      imageGC?.enabled === false
+        ? (eviction?.thresholds.some(({ signal }) =>
+            /^(?:nodefs|imagefs)\.available$/.test(signal),
+          ) ?? null)
+        : comesFirst,
     imageGcDue: isDue,
     freedBytesAtMost: isDue === null ? null : freedBytes,
     evictsNow:
       !eviction || eviction.error !== null
         ? null
-        : [...metSignals(eviction), ...overcommittedFields(record, prediction)],
+        : [
+            ...[
+              ...new Set(
+                eviction.thresholds.flatMap(({ signal, met }) =>
+                  // The containerfs signals only repeat the filesystem of containerfs.
+                  met === true && !signal.startsWith('containerfs.') ? [signal] : [],
+                ),
+              ),
+            ].sort(),
+            ...overcommittedFields(record, prediction),
+          ],
   }
 }
-
-/** Null: not known. */
-const watchesDisk = (eviction: EvictionPrediction | null) =>
-  eviction?.thresholds.some(({ signal }) => /^(?:nodefs|imagefs)\.available$/.test(signal)) ?? null
-
-/** Signals whose threshold is met. The containerfs signals only repeat the filesystem of containerfs. */
-const metSignals = ({ thresholds }: EvictionPrediction): string[] =>
-  [
-    ...new Set(
-      thresholds.flatMap(({ signal, met }) =>
-        met === true && !signal.startsWith('containerfs.') ? [signal] : [],
-      ),
-    ),
-  ].sort()
 
 /** Upper bound of freed bytes: image GC stops with the image that reaches the target, or when no image is left. */
 function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction) {
@@ -130,7 +126,7 @@ export function whyUnsure(
 }
 
 /** Describes the signal, for people. @param signal one of NodeState.evictsNow */
-export function actWords(signal: string, { eviction, allocatable }: NodePrediction): string {
+export function actWords(signal: string, { eviction, allocatable }: NodePrediction) {
   const resource = /^allocatable\.(.*)/.exec(signal)?.[1]
   if (resource !== undefined)
     return `its pods request more ${resource} than the ${String(allocatable?.[resource])} that the node would offer, and some are refused`

@@ -37,7 +37,7 @@ interface FleetKnowledge {
 type PlanWish = PlanChoice & { prune?: PruneWish | null }
 
 /** @throws OperatorError for options that exclude each other, or fields that no plan may change */
-export function checkRequest({ rules, findings, changes, prune }: PlanWish): void {
+export function checkRequest({ rules, findings, changes, prune }: PlanWish) {
   checkChanges(changes)
   if (prune && rules.length + findings.length + changes.length > 0)
     throw new OperatorError(
@@ -154,7 +154,7 @@ function pruneWish(node: ReadNode, wish: PruneWish, rules: PlanRules) {
 }
 
 /** Reason why a second change of the same node is left for a later plan. */
-export const laterText = ({ cohort: { file, image } }: Wish): string =>
+export const laterText = ({ cohort: { file, image } }: Wish) =>
   `${file?.path ?? image?.name ?? 'its configuration'} is otherwise than wanted, too: a plan changes one thing on a node. Make the next plan when this one is applied`
 
 /** Nodes without a group form one group per cluster; otherwise each of these nodes would be a canary. */

@@ -44,7 +44,7 @@ export class EksBehind {
     } catch (error) {
       why = `EKS was not read: ${messageOf(error)}`
     }
-    return eksArn.test(context) || eksHost.test(hostNameOf(server))
+    return eksArn.test(context) || eksHost.test(urlOf(server)?.hostname ?? '')
       ? { eks: null, nodegroups: null, errors: [{ what: 'cluster', message: why }] }
       : {}
   }
@@ -53,4 +53,3 @@ export class EksBehind {
 const urlOf = (address: string) => (URL.canParse(address) ? new URL(address) : null)
 /** The host with its port. */
 const hostOf = (address: string) => urlOf(address)?.host ?? address
-const hostNameOf = (address: string) => urlOf(address)?.hostname ?? ''

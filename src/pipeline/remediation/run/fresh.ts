@@ -69,14 +69,11 @@ export async function* freshRecords(
 }
 
 /** `cluster/node` of a record. */
-export const recordKey = ({ cluster, node }: Pick<NodeInput, 'cluster' | 'node'>): string =>
+export const recordKey = ({ cluster, node }: Pick<NodeInput, 'cluster' | 'node'>) =>
   stepKey({ cluster, node: nodeIdentity(node).name })
 
 /** Collects fresh records by cluster. Every named cluster has an entry, even if nothing of it was found. The nodes must fit into memory. */
-export async function freshClusters(
-  nodes: readonly PlannedNode[],
-  options: FreshOptions,
-): Promise<Map<string, FreshCluster>> {
+export async function freshClusters(nodes: readonly PlannedNode[], options: FreshOptions) {
   const alarms = await alarmsAgainst(options.policy, options.signal)
   const clusters = new Map<string, FreshCluster>()
   for (const { cluster } of nodes)
@@ -105,7 +102,7 @@ const liveNodes = ({ selection, ...live }: LiveOptions) =>
   })
 
 /** Names of the clusters in EKS. With several accounts or regions, a record's cluster name has them before the EKS name. */
-export const eksNames = (clusters: readonly string[]): string[] => [
+export const eksNames = (clusters: readonly string[]) => [
   ...new Set(clusters.map(cluster => cluster.slice(cluster.lastIndexOf('/') + 1))),
 ]
 
@@ -113,10 +110,7 @@ export const eksNames = (clusters: readonly string[]): string[] => [
  * Describes the policy's alarms that are in ALARM in an audited account and region, or that could not be read. An alarm that exists nowhere counts as
  * unread: otherwise a misspelt name would guard nothing.
  */
-export async function alarmsAgainst(
-  { accounts, remediation }: Policy,
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function alarmsAgainst({ accounts, remediation }: Policy, signal: AbortSignal) {
   const names = [...new Set(remediation.alarms)]
   if (names.length === 0) return []
   const found = new Set<string>()

@@ -41,7 +41,7 @@ export function remediate(
   plan: Plan,
   approval: HeldApproval,
   options: RemediateOptions & Pick<ApplyOptions, 'resume' | 'skipChanged'>,
-): Promise<RemediationRun> {
+) {
   const { resume, skipChanged } = options
   const { steps, cohorts } = plan
   const { allowActAtOnce } = approval.options
@@ -51,10 +51,7 @@ export function remediate(
 }
 
 /** Takes back what a run has changed, by its journal. @throws OperatorError as remediate */
-export const takeBack = (
-  run: string,
-  options: RemediateOptions & { despiteErrors: boolean },
-): Promise<RemediationRun> =>
+export const takeBack = (run: string, options: RemediateOptions & { despiteErrors: boolean }) =>
   withNodes(run, { steps: [], cohorts: [], allowActAtOnce: false }, options, session =>
     rollBack(run, { ...session, despiteErrors: options.despiteErrors }),
   )
@@ -236,7 +233,7 @@ class LiveNodes implements LiveEffects {
     return clusterIdentity(client, { signal: end, timeoutMs: policy.timeoutsMs.list })
   }
 
-  close(): void {
+  close() {
     for (const each of [...this.#appliers.values(), ...this.#clients.values()]) each.close()
   }
 

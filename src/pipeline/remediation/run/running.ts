@@ -262,7 +262,7 @@ async function policyPlan(
   if (!('approval' in answer)) return null
   const { approval } = answer
   await keepApproval(store, approval, keys.runs)
-  await store.write(mark, `${JSON.stringify({ run: plan.id })}\n`, 'application/json')
+  await store.write(mark, `${JSON.stringify({ run: plan.id })}\n`)
   return { plan, approval: { ...approval, sealed: await sealedApproval(approval, keys.runs) } }
 }
 
@@ -290,15 +290,19 @@ export async function rollBackRun(
 ): Promise<RunAnswered> {
   return {
     action: 'rollback',
-    ...answerOf(await takeBack(run, { ...optionsOf(rollbackService(service)), despiteErrors })),
+    ...answerOf(
+      await takeBack(run, {
+        ...optionsOf(
+          service.policyApproval instanceof OperatorError
+            ? // A rollback needs no approved policy. An unapproved one must not set how many nodes may fail: the defaults apply.
+              { ...service, policy: { ...service.policy, remediation: defaultPolicy.remediation } }
+            : service,
+        ),
+        despiteErrors,
+      }),
+    ),
   }
 }
-
-/** A rollback needs no approved policy. An unapproved policy must not set how many nodes may fail: the defaults apply. */
-const rollbackService = (service: RemediationService) =>
-  service.policyApproval instanceof OperatorError
-    ? { ...service, policy: { ...service.policy, remediation: defaultPolicy.remediation } }
-    : service
 
 function optionsOf({ store, policy, stop, end, effects }: RemediationService): RemediateOptions {
   return {

@@ -68,7 +68,7 @@ export async function noteRefusals<Answer>(
   store: Store,
   now: () => Date,
   work: (onUnsealed: (error: Unsealed) => void) => Promise<Answer>,
-): Promise<Answer> {
+) {
   const places = new Set<string>()
   try {
     return await work(({ place }) => places.add(place))

@@ -1,4 +1,0 @@
-import { readAsset } from '#asset.ts'
-
-/** The scripts lie beside this file. */
-export const readScript = (file: string): string => readAsset(`src/remediate/scripts/${file}`)

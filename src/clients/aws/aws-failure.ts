@@ -155,9 +155,8 @@ export function requestFailure(
   message: string,
   refusal: 'right' | 'role' | null = null,
 ) {
-  const { status } = awsError(error)
   return new RequestFailure('http', message, {
-    ...(status === null ? {} : { status }),
+    status: responseStatus(error),
     refusal,
     cause: error,
   })

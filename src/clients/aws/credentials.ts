@@ -26,11 +26,7 @@ export function credentialSource(
   if (roleArn === null) return own
   return fromTemporaryCredentials({
     masterCredentials: own,
-    params: {
-      RoleArn: roleArn,
-      RoleSessionName: 'highwater',
-      ...(externalId === null ? {} : { ExternalId: externalId }),
-    },
+    params: { RoleArn: roleArn, RoleSessionName: 'highwater', ExternalId: externalId ?? undefined },
     clientConfig: { region },
   })
 }

@@ -2,7 +2,7 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
-import { nodeKey } from '#base/text.ts'
+import { linesOf, nodeKey } from '#base/text.ts'
 import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isBeingRemoved } from '#facts/eks/karpenter.ts'
@@ -247,12 +247,10 @@ export function actingPart({ config, origin, fact, declaration }: Wish) {
   )
   return {
     config: acting,
-    notes: [
-      ...removals,
-      ...(missing.length > 0
-        ? [`Set here at the same time: ${shorten(missing.join(', '), 300)}.`]
-        : []),
-    ],
+    notes: linesOf(
+      removals,
+      missing.length > 0 && `Set here at the same time: ${shorten(missing.join(', '), 300)}.`,
+    ),
   }
 }
 
@@ -297,9 +295,10 @@ function blocks({ path, value, isFlag }: Obstacle, config: RawObject) {
   if (set === undefined) return false
   if (!isRawObject(set)) return meaningOf(path, set) !== meaningOf(path, value)
   const key = path.slice(field.length + 1)
-  return isFlag && field !== 'featureGates'
-    ? true
-    : Object.hasOwn(set, key) && meaningOf(path, set[key]) !== meaningOf(path, value)
+  return (
+    (isFlag && field !== 'featureGates') ||
+    (Object.hasOwn(set, key) && meaningOf(path, set[key]) !== meaningOf(path, value))
+  )
 }
 
 function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawObject {

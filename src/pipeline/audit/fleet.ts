@@ -1,6 +1,5 @@
 /** Sources of records: a live fleet, clusters of a kubeconfig, or a saved snapshot. Later stages do not see the difference. */
 
-import { setTimeout as delay } from 'node:timers/promises'
 import pMap from 'p-map'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { byText, firstNames } from '#base/text.ts'
@@ -10,6 +9,7 @@ import { callerAccount } from '#clients/aws/sts.ts'
 import { endedByIn } from '#clients/failure.ts'
 import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
+import { sleep } from '#clients/pace.ts'
 import { type ClusterInAws, type CollectOptions, collect, collectNodes } from '#collect/collect.ts'
 import { clusterCollectorsOf, disruptionBudgets, events } from '#collect/collectors/cluster.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
@@ -378,7 +378,7 @@ interface ReadingCandidate {
 
 export function openSecondReading(options: SecondReadingOptions): SecondReading {
   const { policy, signal, remainingMs, onWait, now = () => new Date() } = options
-  const { sleep = async (ms, until) => delay(ms, undefined, { signal: until }) } = options
+  const { sleep: wait = sleep } = options
   const targets = new Map<string, ClusterTarget>()
   const candidates = new Map<string, ReadingCandidate[]>()
   return {
@@ -412,7 +412,7 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
       onWait?.(chosen.length, hasTime ? waitMs : null)
       if (!hasTime) return new Map()
       try {
-        await sleep(waitMs, signal)
+        await wait(waitMs, signal)
       } catch (error) {
         if (!signal.aborted) throw error
         return new Map()

@@ -114,7 +114,7 @@ export class FixFacts {
   readonly #claimedTwice = new Set<string>()
 
   take(subject: NodeSubject) {
-    const { cluster, identity } = subject
+    const { cluster, identity, node } = subject
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
     if (instanceId !== null) {
@@ -122,22 +122,22 @@ export class FixFacts {
       if (this.#claimed.has(claim)) this.#claimedTwice.add(claim)
       this.#claimed.add(claim)
     }
-    const shell = shellOfImage(subject.node)
-    const shellImage = shell === 'pod' ? imageWithShell(subject.node) : null
+    const shell = shellOfImage(node)
+    const shellImage = shell === 'pod' ? imageWithShell(node) : null
     this.#stepNodes.set(nodeKey(cluster, name), {
       name,
       instanceId,
       owner,
       hasSessions: inspectTargetOf(identity).isReachable,
       shell: shell === undefined ? shellOf(identity) : shell,
-      ...(shell === 'pod' && { providerId: subject.node.spec?.providerID }),
+      ...(shell === 'pod' && { providerId: node.spec?.providerID }),
       ...(shellImage !== null && { shellImage }),
       distribution: (['k3s', 'rke2'] as const).find(
         name =>
-          subject.identity.kubeletVersion?.includes(`+${name}`) ||
-          subject.node.spec?.providerID?.startsWith(`${name}://`),
+          identity.kubeletVersion?.includes(`+${name}`) ||
+          node.spec?.providerID?.startsWith(`${name}://`),
       ),
-      isLeaving: isBeingRemoved(subject.node),
+      isLeaving: isBeingRemoved(node),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()

@@ -2,7 +2,7 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { isDnsName, shellWord } from '#base/text.ts'
+import { isDnsName, linesOf, shellWord } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { logFolder } from '#facts/host-folders.ts'
 import { aws, type Command, clusterWord, kubectl, readCommand } from '#judge/garbage/kubectl.ts'
@@ -395,9 +395,11 @@ const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
     'drain',
     clusterWord(node.name),
     '--ignore-daemonsets',
-    ...(lost?.data.length === 0 ? [] : ['--delete-emptydir-data']),
-    ...(lost && lost.pods.length > 0 && lost.pods.length <= mostNames ? ['--force'] : []),
-    ...(id === 'reboot' && owner ? ['--skip-wait-for-delete-timeout=60'] : []),
+    ...linesOf(
+      lost?.data.length !== 0 && '--delete-emptydir-data',
+      lost && lost.pods.length > 0 && lost.pods.length <= mostNames && '--force',
+      id === 'reboot' && owner && '--skip-wait-for-delete-timeout=60',
+    ),
   )
 const podsOfNode = ({ node }: OnNode) =>
   readCommand('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
@@ -652,7 +654,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
       sessionCommand(
         node,
         'reads',
-        [sizes(action, action.place), ...(isOfAll ? [openFiles] : [])].join('; '),
+        linesOf(sizes(action, action.place), isOfAll && openFiles).join('; '),
       ),
     ]
   )

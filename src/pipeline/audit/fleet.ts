@@ -23,7 +23,6 @@ import {
   type KubernetesNode,
   type MalformedLine,
   type NodeIdentity,
-  type NodeRecord,
   promisedSources,
   type Selection,
   type SnapshotHeader,
@@ -386,8 +385,8 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
     take(node, object) {
       if (collectorsIn(policy, node.cluster).length === 0) return
       const headroomPercent = headroomOf(node)
-      if (headroomPercent === null || headroomPercent < 0) return
-      if (headroomPercent > mostHeadroomPercent) return
+      if (headroomPercent === null || headroomPercent < 0 || headroomPercent > mostHeadroomPercent)
+        return
       const { cluster } = node
       candidates.set(
         cluster,
@@ -446,7 +445,16 @@ async function readAgain(
       const target = targets.get(cluster)
       if (!target?.endpoint) return
       const firsts = new Map(members.map(({ node }) => [node.identity.name, node]))
-      for await (const record of summariesOf(target, members, options)) {
+      const records = collectNodes(
+        cluster,
+        target.endpoint,
+        members.map(({ object }) => object),
+        {
+          ...collectOptionsOf(target, { ...options, depth: 'nodes' }, noInspector),
+          collectors: collectorsIn(options.policy, cluster),
+        },
+      )
+      for await (const record of records) {
         const input = nodeInput(record)
         const { filesystems } = replay(input, record.at ?? '')
         const first = firsts.get(record.node.metadata?.name ?? '')
@@ -464,22 +472,6 @@ const collectorsIn = (policy: Policy, cluster: string) =>
   collectorsOf[readModeOf(policy, cluster)].filter(({ answers }) =>
     answers.every(answer => answer === 'summary'),
   )
-
-async function* summariesOf(
-  target: ClusterTarget,
-  members: ReadingCandidate[],
-  options: SecondReadingOptions,
-): AsyncGenerator<NodeRecord> {
-  const { cluster } = target.record
-  const collectors = collectorsIn(options.policy, cluster)
-  if (!target.endpoint) return
-  yield* collectNodes(
-    cluster,
-    target.endpoint,
-    members.map(({ object }) => object),
-    { ...collectOptionsOf(target, { ...options, depth: 'nodes' }, noInspector), collectors },
-  )
-}
 
 const noInspector = () => {
   throw new Error('A second reading asks kubelets only')

@@ -76,8 +76,8 @@ function reservationTrap(running: RawObject, patch: RawObject): string | null {
 
 /** The kubelet's error if it would not start; null: it starts. */
 function invalidOf(node: ReadNode, patch: RawObject): string | null {
-  const { record } = node
-  const { kubeletVersion } = node.identity
+  const { record, identity } = node
+  const { kubeletVersion } = identity
   const features = featuresOf(kubeletVersion)
   const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
   const unknown = Object.keys(patch).find(

@@ -223,6 +223,25 @@ describe('the walls', () => {
     expect(changeable).toEqual(['src/handlers/lambda.ts: let isColdStart = true'])
   })
 
+  it('assign to no object or list of a module', () => {
+    const writes = sources
+      .filter(({ room }) => room !== 'clients' && room !== 'lab')
+      .flatMap(({ file, text }) =>
+        [...text.matchAll(/^(?:export )?const (\w+)[^=\n]* = [{[]/gm)].flatMap(([, name]) => {
+          const changed = `(?<![\\w.#])${name}(?:\\.\\w+|\\[[^\\]]+\\])`
+          const isImported = new RegExp(`^import [^']*\\b${name}\\b`, 'm')
+          const write = new RegExp(
+            `^.*(?:${changed}+ [^\\w\\s=!<>]{0,3}=(?!=)|(?<![\\w.#])${name}\\.(?:push|splice|pop|shift|unshift|sort)\\(|assign\\(${name}\\b).*`,
+            'gm',
+          )
+          return sources
+            .filter(user => user.file === file || isImported.test(user.text))
+            .flatMap(user => user.text.match(write)?.map(line => `${user.file}: ${line}`) ?? [])
+        }),
+      )
+    expect(writes).toEqual([])
+  })
+
   it('have no way round: no room exports what another room exports', () => {
     const reexports = sources.flatMap(({ file, text, room }) =>
       [...text.matchAll(/^export [^;=(]*?\sfrom '(#[^']+)'/gm)]
@@ -484,6 +503,17 @@ describe('the habits', () => {
     const demo = /"demo": "([^"]+)"/.exec(read('package.json'))?.[1]
     const container = /ENTRYPOINT .*/.exec(read('docs/run/container/Dockerfile'))?.[0]
     expect([demo, container].map(flagsIn)).toEqual([own, own])
+  })
+
+  it('set flags of V8 only at the start', () => {
+    const setters = sources.filter(({ text }) =>
+      /\b(?:setFlagsFromString|keepHeapSmall)\(/.test(text),
+    )
+    expect(setters.map(({ file }) => file).sort()).toEqual([
+      'src/cli/main.ts',
+      'src/handlers/lambda.ts',
+      'src/pipeline/runtime/heap.ts',
+    ])
   })
 
   it('make no code from texts', () => {

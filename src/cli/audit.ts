@@ -45,14 +45,7 @@ import {
 import { openReading } from './source.ts'
 import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
-import {
-  auditExitCode,
-  clean,
-  isSnapshotOfNothing,
-  screenOf,
-  verbosity,
-  version,
-} from './terminal.ts'
+import { auditExitCode, clean, isSnapshotOfNothing, screenOf, version } from './terminal.ts'
 
 export interface AuditOptions extends FleetOptions, FailOptions {
   snapshot?: string
@@ -203,7 +196,7 @@ async function runAudit(given: AuditOptions) {
 
 /** Writes what the options ask for to standard output. */
 function show(result: AuditResult, options: AuditOptions, language: Language) {
-  const { format } = options
+  const { format, verbose, quiet } = options
   const isForPeople = format === 'text'
   if (format === 'table' || format === 'wide')
     process.stdout.write(nodeTable(result.report, format === 'wide', language))
@@ -211,9 +204,8 @@ function show(result: AuditResult, options: AuditOptions, language: Language) {
     formatsWith(moreFormats).some(({ id, name: own }) => id === format && own === name),
   )
   const { hasColour } = screenOf(process.stdout)
-  const { isVerbose, isQuiet } = verbosity
   const text = isForPeople
-    ? summaryText(result, { hasColour, isVerbose, isQuiet, language })
+    ? summaryText(result, { hasColour, isVerbose: verbose, isQuiet: quiet, language })
     : (file?.body ?? '')
   process.stdout.write(text)
   for (const { channel, location, error } of result.deliveries) {

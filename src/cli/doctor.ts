@@ -1,6 +1,6 @@
 /** `highwater doctor`: checks whether an audit can read what its mode promises, and lists what is missing. */
 import { Command } from 'commander'
-import { linesOf } from '#base/text.ts'
+import { pageOf } from '#base/text.ts'
 import {
   type Check,
   type CheckState,
@@ -20,7 +20,6 @@ import {
   type Style,
   screenOf,
   sheetOf,
-  verbosity,
 } from './terminal.ts'
 
 interface DoctorArguments extends FleetOptions {
@@ -62,7 +61,8 @@ async function runDoctor(options: DoctorArguments): Promise<number> {
       isRemediating: options.remediate === true,
     })) {
       clusters.push(checkup)
-      if (options.format === 'text') process.stdout.write(checkupText(checkup, screen))
+      if (options.format === 'text')
+        process.stdout.write(checkupText(checkup, screen, options.verbose))
     }
   } finally {
     end()
@@ -103,7 +103,11 @@ function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>) {
 }
 
 /** The text ends with an empty line. */
-function checkupText({ cluster, mode, state, checks, fixes }: ClusterCheckup, screen: Screen) {
+function checkupText(
+  { cluster, mode, state, checks, fixes }: ClusterCheckup,
+  screen: Screen,
+  isVerbose = false,
+) {
   const { paint, bold, wrap } = sheetOf(screen, widestProse)
   const row = ({ what, state: found, detail, without }: Check) => {
     const [first = '', ...rest] = wrap(
@@ -121,9 +125,9 @@ function checkupText({ cluster, mode, state, checks, fixes }: ClusterCheckup, sc
   const bySeverity = checks.toSorted(
     (left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state),
   )
-  const isShown = (found: CheckState) => found !== 'ok' || verbosity.isVerbose
+  const isShown = (found: CheckState) => found !== 'ok' || isVerbose
   const hidden = checks.filter(({ state: found }) => !isShown(found)).length
-  const lines = linesOf(
+  const page = pageOf(
     wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`).map(bold),
     bySeverity.filter(({ state: found }) => isShown(found)).map(row),
     hidden > 0 && `  ${hidden} checks ok (--verbose lists them)`,
@@ -135,5 +139,5 @@ function checkupText({ cluster, mode, state, checks, fixes }: ClusterCheckup, sc
       text.trimEnd(),
     ]),
   )
-  return `${lines.join('\n')}\n\n`
+  return `${page}\n`
 }

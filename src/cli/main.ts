@@ -2,7 +2,9 @@
 import { Command, CommanderError } from 'commander'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { redact } from '#base/redaction/redact.ts'
-import { exitCode, verbosity, version } from './terminal.ts'
+import { keepHeapSmall } from '#pipeline/runtime/heap.ts'
+import type { FleetOptions } from './options.ts'
+import { exitCode, version } from './terminal.ts'
 
 /** The commands in the order of the help. A command is loaded when it runs or shows its help, because all together are large. */
 const commands: Readonly<Record<string, [summary: string, load: () => Promise<Command>]>> = {
@@ -125,7 +127,8 @@ Exit codes: 0 done; 1 findings, or no for an answer; 2 bad usage; 3 something
 was not read; 4 failed. highwater COMMAND --help has those of a command.`
 
 /** @returns the exit code */
-export async function main(args: string[]): Promise<number> {
+export async function main(args: string[]) {
+  keepHeapSmall()
   const output = watchOutput()
   try {
     const program = await programFor(args)
@@ -181,7 +184,7 @@ function withoutStrayHelp(args: string[], { commands }: Command) {
 const isHelp = (arg: string) => arg === '--help' || arg === '-h'
 
 /** The program with the command that the arguments name; other commands have only a name. */
-export async function programFor(args: string[]): Promise<Command> {
+export async function programFor(args: string[]) {
   const program = new Command('highwater')
     .description(
       "Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.",
@@ -197,7 +200,7 @@ export async function programFor(args: string[]): Promise<Command> {
     .showSuggestionAfterError()
     .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
     .addHelpText('after', help)
-    .hook('preAction', () => useGlobalOptions(program.opts()))
+    .hook('preAction', (_, command) => useGlobalOptions(program.opts(), command))
   const [first, second] = args.filter((arg, index) => !isGlobal(arg, args[index - 1]))
   const chosen = first === 'help' ? second : first
   const isCompletion = first === 'complete' && !args.some(isHelp)
@@ -225,16 +228,13 @@ export async function programFor(args: string[]): Promise<Command> {
 const isGlobal = (arg: string, before: string | undefined) =>
   arg.startsWith('-') || before === '--profile'
 
-interface GlobalOptions {
-  quiet?: boolean
-  verbose?: boolean
+interface GlobalOptions extends Pick<FleetOptions, 'quiet' | 'verbose'> {
   color: boolean
   profile?: string
 }
 
-function useGlobalOptions({ quiet, verbose, color, profile }: GlobalOptions) {
-  verbosity.isQuiet = quiet === true
-  verbosity.isVerbose = verbose === true
+function useGlobalOptions({ quiet, verbose, color, profile }: GlobalOptions, command: Command) {
+  command.setOptionValue('quiet', quiet).setOptionValue('verbose', verbose)
   if (!color) Object.assign(process.env, { NO_COLOR: '1', FORCE_COLOR: '0' })
   if (profile !== undefined) process.env.AWS_PROFILE = profile
 }

@@ -113,9 +113,6 @@ export function nodeNames({ count, sample }: { count: number; sample: string[] }
   return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
 }
 
-/** How much this run of the CLI prints: set once, by the options `--quiet` and `--verbose`. */
-export const verbosity = { isQuiet: false, isVerbose: false }
-
 /** Nodes grouped by reason, the most common reason first. */
 const shownReasons = 10
 export const shownNodes = 5

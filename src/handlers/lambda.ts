@@ -11,6 +11,7 @@ import type { RemediationAnswer } from '#model/plan.ts'
 import type { RunAnswer } from '#model/run.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import { policyTerms } from '#pipeline/audit/shelves.ts'
+import { keepHeapSmall } from '#pipeline/runtime/heap.ts'
 import {
   type Audited,
   openRunWatch,
@@ -37,6 +38,7 @@ export async function runLogged<T>(
   what: 'run' | 'step',
   run: (log: RunLog, runtime: ServiceRuntime) => Promise<T>,
 ) {
+  keepHeapSmall()
   const log = openRunLog(awsRequestId)
   try {
     return await run(log, {

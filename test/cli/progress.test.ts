@@ -21,7 +21,7 @@ describe('openProgress', () => {
       write: (text: string) => written.push(text),
     } as unknown as NodeJS.WriteStream
     let nowMs = 0
-    const progress = openProgress(stream, () => nowMs)
+    const progress = openProgress(stream, false, () => nowMs)
     progress.expect('prod', 300)
     for (let node = 0; node < 300; node += 1) {
       nowMs += 500

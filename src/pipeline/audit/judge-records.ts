@@ -1,6 +1,5 @@
 /** The first half of an audit: writes and judges records as they arrive. The result is much smaller than the records. */
 
-import { setFlagsFromString } from 'node:v8'
 import { keepInMemory } from '#base/keep.ts'
 import { byText } from '#base/text.ts'
 import { growthOf, withReading } from '#judge/compare/history/fill.ts'
@@ -66,7 +65,6 @@ export async function judgeRecords(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,
   context: JudgingContext,
 ): Promise<Judged> {
-  keepHeapSmall()
   const judgement = openJudgement(context.rules, context.policy, judgementOptions(context))
   const clusters = openClusterReplay(context.keep ?? undefined)
   const tags: ResourceTags[] = []
@@ -164,15 +162,6 @@ const judgementOptions = ({
   onFound,
   keep,
 })
-
-/**
- * Records are short-lived, but V8 may place their parts in the old generation and let it grow to twice its live data.
- * An audit of 1,000 nodes takes 240 MiB with these flags, and 340 MiB without them.
- */
-function keepHeapSmall() {
-  setFlagsFromString('--no-allocation-site-pretenuring')
-  setFlagsFromString('--heap-growing-percent=40')
-}
 
 /** Reads nodes near a threshold a second time if no earlier run measured their growth. */
 async function growthBySecondReading(before: EarlierNodes, { secondReading }: JudgingContext) {

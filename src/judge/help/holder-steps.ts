@@ -183,7 +183,7 @@ function releasedText(released: readonly ReleasedFolder[], pods: NodeSubject['po
     ),
   )
   const [are, them] = released.length === 1 ? ['is a folder', 'it'] : ['are folders', 'them']
-  return `${plural(released.length, 'volume')} of deleted claims ${are} of this node and may hold it (${shorten(first.claim, nameLength)}${released.length > 1 ? ', …' : ''})${isRefused ? `; the pods that should delete ${them} are refused here` : ''}`
+  return `${plural(released.length, 'volume')} of deleted claims ${are} of this node and may hold it (${shortName(first.claim)}${released.length > 1 ? ', …' : ''})${isRefused ? `; the pods that should delete ${them} are refused here` : ''}`
 }
 
 const unmountedText = (claims: readonly string[], { capacityBytes }: FilesystemLedger) =>

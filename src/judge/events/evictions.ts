@@ -11,7 +11,7 @@ import { isEvictable } from '#judge/help/thresholds.ts'
 import { type Failing, settingIn } from '#judge/rule.ts'
 import type { NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
 import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-owners.ts'
-import { bytes, counted, nameLength, shorten } from '#judge/text.ts'
+import { bytes, counted, nameLength, placedPod, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import { type KubernetesPod, type PodSpec, placedWorkload } from '#model/input/record.ts'
 import {
@@ -135,7 +135,11 @@ export function evictionReason(
     return { user: null, steps: [isMemory ? { id: 'list-memory' } : ephemeralStorageStep(latest)] }
   const { owner, bytes: used, request } = largest
   const whole = isMemory ? memoryBytes : diskBytes
-  const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
+  const { workload } = placeOf(latest)
+  const isOfOther =
+    owner.workload === null ? owner.pod !== latest.name : owner.workload !== workload
+  const whose = isOfOther ? ` of ${placedPod(owner)}, evicted too,` : ''
+  const user = `container ${shorten(owner.container, nameLength)}${whose} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
   if (whole !== null && used < leastWritten * whole)
     // The message counts the layer and the logs of a container (kubernetes#130439).
     return isMemory

@@ -122,7 +122,7 @@ describe('pods-evicted', () => {
           node: disk,
           filesystems: { nodefs: { ...nodefs, availableBytes: 3 * 2 ** 30 } },
           host: { logLines },
-          configz: { imageGCHighThresholdPercent: high },
+          configuration: { imageGCHighThresholdPercent: high },
         },
         events: [gone(usedBy('web', '90Mi', 'ephemeral-storage'))],
       })

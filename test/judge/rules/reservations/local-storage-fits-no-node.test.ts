@@ -49,7 +49,11 @@ describe('local-storage-fits-no-node', () => {
     [25, {}, 'larger-disk'],
     [20, {}, 'larger-disk'],
   ])('volumes of pods on %s GiB, emptyDir %o: %s', (gib, emptyDir, step) => {
-    const nodefs = { capacityBytes: 20 * 2 ** 30, usedPercent: 10 }
+    const gibibyte = 2 ** 30
+    const nodefs = {
+      ...{ capacityBytes: 20 * gibibyte, availableBytes: 18 * gibibyte, usedPercent: 10 },
+      ...{ inodes: 1e7, inodesFree: 9e6 },
+    }
     const capacityBytes = gib * 2 ** 30
     const failing = failingOf(localStorageFitsNoNode, {
       ...cluster('30Gi'),
@@ -68,7 +72,7 @@ describe('local-storage-fits-no-node', () => {
     })
     expect(failing.steps?.[0]?.id).toBe(step)
     expect(failing.seen?.includes(`lie on another, of ${gib}.0 GiB`)).toBe(
-      gib !== 20 && emptyDir.medium === undefined,
+      gib !== 20 && !('medium' in emptyDir),
     )
   })
 

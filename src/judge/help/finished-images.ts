@@ -1,7 +1,7 @@
 /** Images that only finished pods keep in use: their dead containers stay as long as the pods do. Upstream: pkg/kubelet/images/image_gc_manager.go detectImages */
 
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import { bytes, nameLength, plural, shorten } from '#judge/rule.ts'
+import { bytes, plural, shortName } from '#judge/rule.ts'
 import type { HolderCause } from '#model/finding.ts'
 import { canonicalName } from '#model/input/image-reference.ts'
 import type { Reason } from './holder-cause.ts'
@@ -35,8 +35,7 @@ export function finishedPodsReason(
   const kept = usedBy(ofFinished).filter(image => !ofRunning.includes(image))
   if (kept.length === 0 || sumOf(kept) < leastShare * sumOf([...kept, ...ofRunning])) return null
   const namespaces = new Set(finished.map(({ metadata }) => metadata?.namespace ?? ''))
-  const where =
-    namespaces.size === 1 ? `of namespace ${shorten([...namespaces].join(''), nameLength)}` : ''
+  const where = namespaces.size === 1 ? `of namespace ${shortName([...namespaces].join(''))}` : ''
   return {
     steps: [{ id: 'prune-dead-containers', variant: 'finished' }],
     seen: `${plural(finished.length, 'finished pod')} ${where === '' ? '' : `${where} `}${finished.length === 1 ? 'keeps' : 'keep'} ${plural(kept.length, 'image')} in use that no other pod runs (${bytes(sumOf(kept))} in the list), as long as the pods exist. Under DiskPressure the kubelet deletes their containers and these images before it evicts a pod.`,

@@ -31,14 +31,14 @@ import {
   line,
   type NodeContext,
   type NodeSubject,
-  nameLength,
   plural,
+  podName,
   seenFirst,
   settingIn,
   shorten,
+  shortName,
   shortPodName,
 } from '#judge/rule.ts'
-import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
   controllerReferenceOf,
@@ -238,7 +238,7 @@ function tooSmallClass(unplaced: Unplaced, count: number): Failing | null {
   const isOfSystem = rootDevice !== null && rootDevice !== device
   // Without room for reservations alone, no pod fits.
   if (neededBytes < podBytes || (wanted === 0 && !isOfSystem)) return null
-  const source = `EC2NodeClass ${shorten(nodeClass.metadata?.name ?? '', nameLength)}`
+  const source = `EC2NodeClass ${shortName(nodeClass.metadata?.name ?? '')}`
   const size = roundBytes * (Math.floor(volumeForPods(neededBytes) / roundBytes) + 1)
   const uncounted = isOfSystem ? null : uncountedDisk(unplaced, device, volumeBytes, size)
   const counted = isOfSystem
@@ -255,7 +255,7 @@ function tooSmallClass(unplaced: Unplaced, count: number): Failing | null {
       device: isOfSystem ? rootDevice : device,
     }),
     ...seenFirst(
-      `Karpenter finds no instance type for ${plural(count, 'pod')} in NodePool ${shorten(pool, nameLength)}: ${counted}.`,
+      `Karpenter finds no instance type for ${plural(count, 'pod')} in NodePool ${shortName(pool)}: ${counted}.`,
       'No disk is full.',
     ),
     steps: isOfSystem
@@ -310,12 +310,7 @@ function uncountedDisk(
   }
 }
 
-interface RefusedPod {
-  owner: PodHolder
-  time: string | null
-  amounts: NonNullable<ReturnType<typeof refusedStorage>>
-  scheduler: string
-}
+type RefusedPod = ReturnType<typeof refusedPod>[number]
 
 /** Pods that the kubelet did not admit within a day. */
 const refusedPods = (pods: readonly KubernetesPod[], at: string): RefusedPod[] =>
@@ -331,7 +326,7 @@ function refusedPod(
   owner: PodHolder,
   time: string | null,
   scheduler = defaultScheduler,
-): RefusedPod[] {
+) {
   const amounts = refusedStorage(message)
   // A kubelet that has just started may not know its disk yet (kubernetes#70618).
   return amounts && amounts.capacity > 0 ? [{ owner, time, amounts, scheduler }] : []
@@ -359,7 +354,7 @@ function refusalOf(
   const placed =
     scheduler === defaultScheduler
       ? ''
-      : ` Scheduler ${shorten(scheduler, nameLength)} placed it beyond that.`
+      : ` Scheduler ${shortName(scheduler)} placed it beyond that.`
   return {
     title: titles.refused,
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),

@@ -24,7 +24,10 @@ export function finishedPodsReason(
     })) ??
     node?.status?.images ??
     []
-  const finished = pods.filter(({ status }) => isTerminalPhase(status?.phase))
+  // What is evicted comes back, and needs its image again.
+  const finished = pods.filter(
+    ({ status }) => isTerminalPhase(status?.phase) && status?.reason !== 'Evicted',
+  )
   const namesOf = (some: typeof pods) => new Set(some.flatMap(namesIn).map(canonicalName))
   const ofFinished = namesOf(finished)
   const ofOthers = namesOf(pods.filter(pod => !finished.includes(pod)))

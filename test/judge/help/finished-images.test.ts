@@ -38,6 +38,10 @@ it.each([
   ],
   ['they are the smaller part', [running, pod(build(2), 'Pending'), pod(build(1), 'Succeeded')]],
   ['no pod has finished', [running]],
+  [
+    'they were evicted',
+    [running, ...finished.map(one => ({ ...one, status: { phase: 'Failed', reason: 'Evicted' } }))],
+  ],
 ])('says nothing where %s', (_, pods) => {
   expect(reasonOf(pods)).toBeNull()
 })

@@ -28,13 +28,9 @@ export class RequestFailure extends Error {
   constructor(
     kind: FailureKind,
     message: string,
-    details: {
-      status?: number
-      retryAfterMs?: number | null
-      refusal?: ReadError['refusal'] | null
-      body?: unknown
-      cause?: unknown
-    } = {},
+    details: Partial<
+      Pick<RequestFailure, 'status' | 'retryAfterMs' | 'refusal' | 'body' | 'cause'>
+    > = {},
   ) {
     super(message, { cause: details.cause })
     this.name = 'RequestFailure'

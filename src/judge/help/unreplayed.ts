@@ -14,7 +14,6 @@ import {
 import {
   bytes,
   type Failing,
-  kubeletSetting,
   line,
   type NodeContext,
   type NodeSubject,
@@ -83,12 +82,8 @@ function pressureReason(type: string, subject: NodeSubject): Partial<Reason> {
   }
   if (type === 'PIDPressure') {
     const used = Number(summary?.node?.rlimit?.curproc ?? 0)
-    const { isOutside, use, steps } = processUse(subject, used)
-    return {
-      cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
-      steps,
-      ...(use !== null && { seen: use }),
-    }
+    const { cause, use, steps } = processUse(subject, used)
+    return { cause, steps, ...(use !== null && { seen: use }) }
   }
   if (type === 'DiskPressure') {
     const { reason, isMeasured } = scarcestDisk(subject)
@@ -114,8 +109,10 @@ function scarcestDisk(subject: NodeSubject) {
     steps: [withMounts({ id: 'look-on-node' }, subject)],
   }
   return {
-    ...{ name: isImagefs ? 'imagefs' : 'nodefs', disk: isImagefs ? imagefs : nodefs },
-    ...{ reason: reason ?? unread, isMeasured: reason !== null },
+    name: isImagefs ? 'imagefs' : 'nodefs',
+    disk: isImagefs ? imagefs : nodefs,
+    reason: reason ?? unread,
+    isMeasured: reason !== null,
   }
 }
 
@@ -134,7 +131,9 @@ export function unreplayedDisk(subject: NodeSubject) {
   const { availableBytes = null, capacityBytes: diskBytes = null } = disk ?? {}
   const share = percent(100 * freeShare(disk))
   return {
-    ...{ reason, diskBytes, evicted },
+    reason,
+    diskBytes,
+    evicted,
     /** `nodefs has 2.7 GiB (13.6 %) free now.` Null: not measured. */
     free:
       availableBytes === null ? null : `${name} has ${bytes(availableBytes)} (${share}) free now.`,

@@ -322,7 +322,7 @@ function variantOf(
 function volumeFor(cause: HolderCause, subject: HolderSubject): string | undefined {
   const nodefs = subject.ledger && diskOf(subject.ledger, 'nodefs')
   // Its pods cannot have a claim each.
-  if (isOfDaemonSet(cause.owner)) return emptyClaimOf(cause, subject) ?? 'hostPath'
+  if (isOfDaemonSet(cause.owner)) return emptyClaimOf(cause, subject) ?? 'DaemonSet'
   const hasRoom = cause.filesystem === 'imagefs' && nodefs != null && isTakenBy(nodefs, cause)
   const isBounded = hasRoom || cause.holder === 'image-volumes'
   return emptyClaimOf(cause, subject) ?? (isBounded ? 'emptyDir' : undefined)

@@ -388,7 +388,7 @@ function withCriticalPod(
           ? {
               ...step,
               id: 'move-to-volume' as const,
-              place: undefined,
+              place: isOfDaemonSet(owner) ? 'DaemonSet' : undefined,
               variant: 'critical' as const,
             }
           : step,

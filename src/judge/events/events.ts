@@ -297,7 +297,11 @@ export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
       const pod = podName(metadata)
       const text = shorten(typeof message === 'string' ? message : '', 1024)
       waiting.push({
-        ...{ pod, workload: controllerOf(given), image, reason, message: text },
+        pod,
+        workload: controllerOf(given),
+        image,
+        reason,
+        message: text,
         hasPullSecret: hasPullSecretIn(given),
       })
     }

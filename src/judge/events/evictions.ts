@@ -163,7 +163,9 @@ const ephemeralStorageStep = (eviction: Eviction): StepAction => ({
 })
 
 export const placeOf = ({ namespace, name, owner }: Eviction) => ({
-  ...{ namespace, pod: name, workload: owner?.workload ?? null },
+  namespace,
+  pod: name,
+  workload: owner?.workload ?? null,
 })
 
 /** A threshold with the amount that an eviction names. */
@@ -185,7 +187,9 @@ export function evictionFact(
   return {
     recorded: recordedEvictions(pods ?? [], at, windowMs),
     thresholds: (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({
-      ...{ signal, value, resolved },
+      signal,
+      value,
+      resolved,
     })),
     diskBytes: amountOrNull(status?.capacity?.['ephemeral-storage']),
     memoryBytes: amountOrNull(status?.capacity?.memory),
@@ -193,7 +197,10 @@ export function evictionFact(
 }
 
 export const noEvictions: EvictionFact = {
-  ...{ recorded: [], thresholds: [], diskBytes: null, memoryBytes: null },
+  recorded: [],
+  thresholds: [],
+  diskBytes: null,
+  memoryBytes: null,
 }
 
 /** The Node object and the statistics round the size of a disk. */

@@ -248,7 +248,9 @@ export function evictedBefore(
     const alike = tries.filter(pod => of(own) !== '' && of(pod) === of(own))
     if (alike.length > 0)
       return {
-        ...{ count: alike.length, by, bytes: Math.max(...alike.map(writtenBytes)) },
+        count: alike.length,
+        by,
+        bytes: Math.max(...alike.map(writtenBytes)),
         since: alike.flatMap(pod => failedAt(pod) ?? []).toSorted()[0] ?? null,
       }
   }

@@ -492,7 +492,8 @@ export function unrotatedReason(
   const size = bytes(first.usedBytes)
   const logs = large.length === 1 ? `one has ${size}` : `${large.length} have up to ${size}`
   const check: StepAction = {
-    ...{ id: 'check-rotation', variant: 'kubelet' },
+    id: 'check-rotation',
+    variant: 'kubelet',
     ...(cause.place !== null && { place: cause.place }),
   }
   return {

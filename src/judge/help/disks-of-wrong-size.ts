@@ -64,7 +64,9 @@ export function smallImageDisk({ holder, filesystem, amount }: HolderCause, subj
     cause: deviceCause('too-small'),
     steps: [
       {
-        ...{ id: 'move-kubelet-root' as const, variant: 'image' as const, bytes: freeBytes },
+        id: 'move-kubelet-root' as const,
+        variant: 'image' as const,
+        bytes: freeBytes,
         ...(place !== undefined && { place }),
       },
       ...packedLayerSteps(disk, subject),

@@ -44,7 +44,10 @@ export function evictedWriter(subject: NodeSubject, ledger: NodeLedger) {
     .filter(one => (workload === null ? one.name === pod : placeOf(one).workload === workload))
     .flatMap(({ time }) => time ?? [])
   return {
-    ...{ writer, times: times.toSorted(), capacityBytes, leftBytes },
+    writer,
+    times: times.toSorted(),
+    capacityBytes,
+    leftBytes,
     // Alone it would fit: the scheduler, which counts requests, put others beside it.
     requestBytes:
       requestBytes > 0 &&

@@ -75,8 +75,10 @@ function promisedMemory(workload: string, all: readonly KubernetesPod[]): Promis
       .reduce((sum, amount) => sum + (amountOrNull(amount) ?? 0), 0)
   return {
     owner: podOwner(own[0] ?? all[0]!, null),
-    ...{ workload, pods: own.length },
-    ...{ limitBytes: sumOf('limits'), requestBytes: sumOf('requests') },
+    workload,
+    pods: own.length,
+    limitBytes: sumOf('limits'),
+    requestBytes: sumOf('requests'),
   }
 }
 

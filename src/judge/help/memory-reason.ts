@@ -133,7 +133,9 @@ export function memoryReason(subject: NodeSubject): Reason {
     cause,
     steps: [
       {
-        ...{ id: 'set-memory', owner, bytes: amount },
+        id: 'set-memory',
+        owner,
+        bytes: amount,
         ...(amount <= requestedBytes(subject, owner) && { variant: 'requested' }),
       },
     ],

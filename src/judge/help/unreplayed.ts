@@ -114,8 +114,10 @@ function scarcestDisk(subject: NodeSubject) {
     steps: [withMounts({ id: 'look-on-node' }, subject)],
   }
   return {
-    ...{ name: isImagefs ? 'imagefs' : 'nodefs', disk: isImagefs ? imagefs : nodefs },
-    ...{ reason: reason ?? unread, isMeasured: reason !== null },
+    name: isImagefs ? 'imagefs' : 'nodefs',
+    disk: isImagefs ? imagefs : nodefs,
+    reason: reason ?? unread,
+    isMeasured: reason !== null,
   }
 }
 
@@ -134,7 +136,9 @@ export function unreplayedDisk(subject: NodeSubject) {
   const { availableBytes = null, capacityBytes: diskBytes = null } = disk ?? {}
   const share = percent(100 * freeShare(disk))
   return {
-    ...{ reason, diskBytes, evicted },
+    reason,
+    diskBytes,
+    evicted,
     /** `nodefs has 2.7 GiB (13.6 %) free now.` Null: not measured. */
     free:
       availableBytes === null ? null : `${name} has ${bytes(availableBytes)} (${share}) free now.`,

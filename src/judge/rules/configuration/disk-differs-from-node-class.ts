@@ -259,7 +259,9 @@ function wrongVolumeFailing(node: NodeDisk, declared: Declaration | string | nul
     steps: isCertain
       ? [
           {
-            ...{ id: 'map-volume', place: data, bytes: wrong.sizeBytes },
+            id: 'map-volume',
+            place: data,
+            bytes: wrong.sizeBytes,
             ...(!isBottlerocket && { message: wrong.device }),
           },
         ]

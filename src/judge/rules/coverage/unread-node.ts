@@ -330,7 +330,9 @@ function passedPressureFact(subject: NodeSubject) {
       mode: subject.mode,
       look: withMounts(look, { pods: subject.pods }),
       reason: reasonOf({
-        ...{ isDown: false, isExpected: false, failure: subject.readFailure },
+        isDown: false,
+        isExpected: false,
+        failure: subject.readFailure,
         isPartly: sources.length === 0,
       }),
     }

@@ -491,7 +491,8 @@ function sandboxFailing(
   const replace = { id: 'replace-node' as const }
   const author = soleAuthor(failures.map(({ pod }) => pod))
   const bringBack = {
-    ...{ id: 'import-sandbox' as const, place },
+    id: 'import-sandbox' as const,
+    place,
     ...(isHidden && { variant: 'hidden' as const }),
     ...(deletedAt !== null && { variant: 'deleted' as const }),
   }

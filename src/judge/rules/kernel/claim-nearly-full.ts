@@ -70,7 +70,10 @@ export const claimNearlyFull = nodeRule({
           `It is no disk of the node, whose thresholds do not watch it.${unit === undefined ? '' : ' A larger ext4 has more inodes; XFS makes them as needed.'}`,
         ),
         steps: stepsFor(pod, volume, {
-          ...{ id: 'expand-claim', owner, place: claim, bytes: wanted },
+          id: 'expand-claim',
+          owner,
+          place: claim,
+          bytes: wanted,
           ...(unit && { unit }),
         }),
         evidence: [line('summary', what, `${free} free`)],

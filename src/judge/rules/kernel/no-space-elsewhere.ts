@@ -91,8 +91,10 @@ export const noSpaceElsewhere = contextRule({
       .filter(({ reason, message }) => isOtherSpaceError(message) && !pullErrors.has(reason)),
     ended: endedContainers(pods, at, message => kernelLimitOf(message) !== null).map(
       ({ pod, name, message }) => ({
-        ...{ pod: podName(pod.metadata), who: placedPod(podOwner(pod, null)) },
-        ...{ reason: `container ${name} ended`, message },
+        pod: podName(pod.metadata),
+        who: placedPod(podOwner(pod, null)),
+        reason: `container ${name} ended`,
+        message,
       }),
     ),
     startedPods: Object.keys(recentStarts()),
@@ -180,7 +182,8 @@ const inMemory = /^\/(?:(?:var\/)?run|dev\/shm)(?=\/|$)/
 /** Of a path: a filesystem in memory, or one that may be no disk of the kubelet. */
 function placeDetails(place: string | undefined, logBytes: number) {
   const plain = {
-    ...{ note: '', logs: '' },
+    note: '',
+    logs: '',
     effect:
       'Another limit of the node is reached: nothing that frees space on these disks ends it.',
   }

@@ -137,7 +137,8 @@ function failingOf(
       problem === 'other' && isWithoutAttachment(message)
         ? { id: 'read-journal' }
         : {
-            ...{ id: 'attach-volume', variant: problem },
+            id: 'attach-volume',
+            variant: problem,
             ...(volume !== null && { place: volume }),
             ...(driver !== null && { source: shorten(driver, 63) }),
           },

@@ -9,7 +9,7 @@ import {
   NotSent,
   pinnedDocument,
   RunCommand,
-  rhythmWithin,
+  commandTimings,
   ssmAtOnce,
 } from '#clients/aws/run-command.ts'
 import { SsmApi } from '#clients/aws/ssm.ts'
@@ -106,7 +106,7 @@ export class Applier {
       reach,
       comment: `highwater: ${parameters.Action}, run ${run}`,
       timeoutMs: answerTimeoutMs,
-      ...rhythmWithin(answerTimeoutMs, gatherMs),
+      ...commandTimings(answerTimeoutMs, gatherMs),
       signal,
     })
   }

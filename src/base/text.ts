@@ -11,6 +11,9 @@ export type Lines = string | false | null | undefined | readonly Lines[]
 export const linesOf = (...parts: readonly Lines[]): string[] =>
   parts.flatMap(part => (typeof part === 'string' ? part : linesOf(...(part || []))))
 
+/** The lines of all parts as a text that ends with a newline. */
+export const pageOf = (...parts: readonly Lines[]) => `${linesOf(...parts).join('\n')}\n`
+
 /* The first texts of a list, and how many more there are. */
 
 /** `a, b and 3 more`. @param count the number of all, if `names` has only the first of them */

@@ -84,14 +84,8 @@ const shownNodes = 8
 const shownReason = 240
 const widest = 120
 
-interface ChangeWords {
-  title: string
-  counted: string
-  /** Needs no action, so it gets fewer lines. */
-  isGood?: true
-}
-
-const words: Record<Change, ChangeWords> = {
+/** `isGood`: it needs no action, so it gets fewer lines. */
+const words: Record<Change, { title: string; counted: string; isGood?: true }> = {
   new: { title: 'New', counted: 'new' },
   worse: { title: 'Worse', counted: 'worse' },
   waiverExpired: { title: 'Waiver expired', counted: 'with an expired waiver' },

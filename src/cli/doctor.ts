@@ -1,6 +1,6 @@
 /** `highwater doctor`: checks whether an audit can read what its mode promises, and lists what is missing. */
 import { Command } from 'commander'
-import { linesOf } from '#base/text.ts'
+import { pageOf } from '#base/text.ts'
 import {
   type Check,
   type CheckState,
@@ -127,7 +127,7 @@ function checkupText(
   )
   const isShown = (found: CheckState) => found !== 'ok' || isVerbose
   const hidden = checks.filter(({ state: found }) => !isShown(found)).length
-  const lines = linesOf(
+  const page = pageOf(
     wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`).map(bold),
     bySeverity.filter(({ state: found }) => isShown(found)).map(row),
     hidden > 0 && `  ${hidden} checks ok (--verbose lists them)`,
@@ -139,5 +139,5 @@ function checkupText(
       text.trimEnd(),
     ]),
   )
-  return `${lines.join('\n')}\n\n`
+  return `${page}\n`
 }

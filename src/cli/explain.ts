@@ -2,7 +2,7 @@
 
 import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
-import { didYouMean, linesOf, wrap } from '#base/text.ts'
+import { didYouMean, pageOf, wrap } from '#base/text.ts'
 import type { RuleExplanation } from '#judge/run/explanation.ts'
 import { families } from '#model/finding.ts'
 import { explainedRules, ruleNames } from '#pipeline/audit/shelves.ts'
@@ -61,7 +61,7 @@ export function explanationText(rule: RuleExplanation, screen: Screen) {
       sheet.wrap(text, (index === 0 ? title : '').padEnd(label), ' '.repeat(label)),
     )
   const keys = policy.map(({ key, default: value }) => `${key} (by default ${shownDefault(value)})`)
-  const lines = linesOf(
+  return pageOf(
     sheet.bold(id),
     sheet.wrap(docs.title),
     '',
@@ -77,7 +77,6 @@ export function explanationText(rule: RuleExplanation, screen: Screen) {
     docs.sources.some(source => /^(?:pkg|cmd|staging)\//.test(source)) &&
       section('', 'Paths are in https://github.com/kubernetes/kubernetes/tree/master'),
   )
-  return `${lines.join('\n')}\n`
 }
 
 function shownDefault(value: unknown) {
@@ -100,12 +99,9 @@ export function rulesTable(rules: RuleExplanation[], { hasColour, columns }: Scr
       index === 0 ? line.replace(severity, text => paint(severityStyles[severity], text)) : line,
     )
   }
-  const shelves = families.map(family => ({
-    family,
-    shelf: rules.filter(rule => rule.family === family),
-  }))
-  const lines = shelves
-    .filter(({ shelf }) => shelf.length > 0)
-    .flatMap(({ family, shelf }) => [paint('bold', family), ...shelf.flatMap(row), ''])
-  return `${lines.join('\n')}\nhighwater explain RULE explains one rule in full.\n`
+  const shelves = families.map(family => {
+    const shelf = rules.filter(rule => rule.family === family)
+    return shelf.length > 0 && [paint('bold', family), shelf.map(row), '']
+  })
+  return pageOf(shelves, 'highwater explain RULE explains one rule in full.')
 }

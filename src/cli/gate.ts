@@ -109,7 +109,7 @@ function documentText(document: GateDocument, format: GateCommandOptions['format
 }
 
 /** Of a folder those that the gate may read, as they are now and as they were. */
-function filesOf(path: string, base: string | undefined): string[] {
+function filesOf(path: string, base: string | undefined) {
   const folders = [path, ...(base === undefined ? [] : [beforeOf(path, base)])].filter(isFolder)
   if (folders.length === 0) return [path]
   const found = folders.flatMap(folder =>
@@ -131,7 +131,8 @@ const mostFiles = 1_000
 const endings = /\.(?:toml|sh|tf|tofu|tfvars|hcl|txt|gz)$/
 const mayBeRead = (name: string) =>
   endings.test(name) || documentEnding.test(name) || kustomizationNames.includes(name)
-const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
+const isFolder = (path: string) => statOf(path)?.isDirectory() === true
 
 /** Kustomizations that may name a changed file as a patch: of its folder, and of the one above. */
 function kustomizationsOf(files: readonly string[], base: string | undefined): GateText[] {
@@ -162,7 +163,7 @@ const beforeOf = (path: string, base: string) =>
 
 /** A pull request can add a link, too. */
 const isOwnFile = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true
+const isFile = (path: string) => statOf(path)?.isFile() === true
 
 function textFrom(handle: number, bytes: number) {
   const buffer = Buffer.alloc(Math.min(bytes, fstatSync(handle).size))

@@ -10,7 +10,7 @@ import { formatBytes, formatPercent } from '#report/text.ts'
 import { bars, nodeHistoryText } from './history-text.ts'
 import { addFormatOption, exitAction, parseText, repeatableOption } from './options.ts'
 import { storeAt } from './store.ts'
-import { clean, exitCode, painter, printDocument, type Screen } from './terminal.ts'
+import { clean, exitCode, nodesOf, painter, printDocument, type Screen } from './terminal.ts'
 
 interface HistoryArguments {
   store: string
@@ -139,6 +139,7 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
     .map(severity => `${last.findings[severity]} ${severity}`)
   const shown = points.filter(({ day }) => Date.parse(last.day) - Date.parse(day) < days * dayMs)
   const left = points.length - shown.length
+  const near = nearImageGcCount(last)
   return linesOf(
     painter(hasColour)('bold', `${clean(cluster)}: ${points[0]?.day} to ${last.day}`),
     `  ${'grade'.padEnd(nameWidth)}  ${gradesText(shown)}  ${last.grade ?? 'none'}`,
@@ -147,7 +148,7 @@ function clusterLines({ cluster, points }: ClusterTrend, { hasColour, columns }:
       findingCount,
       `${findingCount(last)}${counts.length === 0 ? '' : `: ${counts.join(', ')}`}`,
     ),
-    barLine('near image GC', nearImageGcCount, nearText(nearImageGcCount(last))),
+    barLine('near image GC', nearImageGcCount, near === null ? 'not known' : nodesOf(near)),
     groups.map((group, index) =>
       barLine(
         names[index] ?? '',
@@ -201,9 +202,6 @@ function nearImageGcCount({ groups }: TrendPoint) {
   const known = groups.flatMap(({ nearImageGc }) => nearImageGc ?? [])
   return known.length === 0 ? null : known.reduce((sum, near) => sum + near, 0)
 }
-
-const nearText = (near: number | null) =>
-  near === null ? 'not known' : `${near} ${near === 1 ? 'node' : 'nodes'}`
 
 const groupIn = (point: TrendPoint, { kind, name }: GroupPoint) =>
   point.groups.find(group => group.kind === kind && group.name === name)

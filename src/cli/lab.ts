@@ -176,12 +176,10 @@ const folderAfter = (out: string, morning: string) => join(out, 'lab-mornings', 
 
 /** The lab has what the latest of the earlier mornings left, and nothing of a later one. */
 function restoreEarlier(out: string, morning: string) {
-  const [earlier, later] = [
-    Object.keys(mornings).filter(one => one < morning && existsSync(folderAfter(out, one))),
-    Object.keys(mornings).filter(one => one >= morning),
-  ]
-  for (const one of later) rmSync(folderAfter(out, one), { recursive: true, force: true })
-  const last = earlier.at(-1)
+  const all = Object.keys(mornings)
+  for (const one of all.filter(one => one >= morning))
+    rmSync(folderAfter(out, one), { recursive: true, force: true })
+  const last = all.findLast(one => existsSync(folderAfter(out, one)))
   for (const name of labFolders) {
     rmSync(join(out, name), { recursive: true, force: true })
     if (last !== undefined)
@@ -198,7 +196,8 @@ function verdictOf(mail: string) {
 
 /** Copies the run from the lab's bucket to the output folder. @throws Error if files are missing */
 function copyRun(kept: string, out: string) {
-  for (const name of publishedNames) copyFileSync(join(kept, name), join(out, name))
+  const names = ['report.html', 'findings.json', 'email.html', 'email.txt', 'snapshot.ndjson.gz']
+  for (const name of names) copyFileSync(join(kept, name), join(out, name))
 }
 
 function demoPlaces(out: string) {
@@ -225,9 +224,6 @@ const labService = {
   HIGHWATER_SENDER: 'highwater@example.com',
   HIGHWATER_RECIPIENTS: 'platform-team@example.com',
 }
-const publishedNames = 'report.html findings.json email.html email.txt snapshot.ndjson.gz'.split(
-  ' ',
-)
 
 /** Directs the SDKs of this process to the lab. */
 function enterLab(lab: Lab) {

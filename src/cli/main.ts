@@ -127,7 +127,7 @@ Exit codes: 0 done; 1 findings, or no for an answer; 2 bad usage; 3 something
 was not read; 4 failed. highwater COMMAND --help has those of a command.`
 
 /** @returns the exit code */
-export async function main(args: string[]): Promise<number> {
+export async function main(args: string[]) {
   keepHeapSmall()
   const output = watchOutput()
   try {
@@ -184,7 +184,7 @@ function withoutStrayHelp(args: string[], { commands }: Command) {
 const isHelp = (arg: string) => arg === '--help' || arg === '-h'
 
 /** The program with the command that the arguments name; other commands have only a name. */
-export async function programFor(args: string[]): Promise<Command> {
+export async function programFor(args: string[]) {
   const program = new Command('highwater')
     .description(
       "Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.",

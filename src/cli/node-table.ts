@@ -87,7 +87,7 @@ function cellsOf(one: NodeOutlook, worst: Severity | undefined, { percent }: Lan
   ]
 }
 
-function stateOf(one: NodeOutlook, worst: Severity | undefined): string {
+function stateOf(one: NodeOutlook, worst: Severity | undefined) {
   const band = isUsual(one) ? 'calm' : one.band
   if (band !== 'calm' && band !== 'unknown') return states[band]
   const found = worst && grave.get(worst)

@@ -40,6 +40,12 @@ export interface FleetOptions extends SelectionOptions, PlaceOptions {
   verbose?: boolean
 }
 
+/** Of a command that prints a document of a live fleet or of a saved snapshot. */
+export interface ReadingOptions extends FleetOptions {
+  snapshot?: string
+  format: 'text' | 'json'
+}
+
 export const policyFileName = 'highwater.yaml'
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
@@ -49,7 +55,7 @@ export const repeatableOption = <Item>(
   description: string,
   preset: string,
   parse: (text: string) => Item,
-): Option =>
+) =>
   new Option(flags, description)
     .argParser((text: string, all: Item[]) => [...all, parse(text)])
     .default([], preset)
@@ -152,7 +158,7 @@ export const addFleetOptions = (command: Command) =>
   )
 
 /** 15 minutes by default. */
-export const deadlineOption = (description: string): Option =>
+export const deadlineOption = (description: string) =>
   new Option('--deadline <duration>', description)
     .argParser(parseDeadline)
     .default(15 * unitMs.m, '15m')
@@ -161,9 +167,8 @@ export const deadlineOption = (description: string): Option =>
 const ofEks = ['tag', 'cluster']
 const live = ['kubeconfig', 'context', 'allContexts', 'inCluster', 'region', 'tag', 'mode']
 
-export const snapshotOption = (
-  description = 'nodes of a saved snapshot instead of a live fleet',
-): Option => new Option('--snapshot <file>', description).argParser(parseText).conflicts(live)
+export const snapshotOption = (description = 'nodes of a saved snapshot instead of a live fleet') =>
+  new Option('--snapshot <file>', description).argParser(parseText).conflicts(live)
 
 /** Options for the place of the nodes and the read mode. */
 export function addPlaceOptions(command: Command) {
@@ -271,7 +276,7 @@ const modeSelections = (modes: PlaceOptions['plannedModes'] = {}): Policy['modes
   Object.entries(modes).map(([cluster, mode]) => ({ match: { cluster }, mode }))
 
 /** The policy of the given file, or of a folder (default: the working directory). @throws OperatorError */
-export function policyFile(file: string | undefined, folder = ''): Policy {
+export function policyFile(file: string | undefined, folder = '') {
   const path = file ?? join(folder, policyFileName)
   if (file === undefined && !existsSync(path)) return defaultPolicy
   return parsePolicy(textOf(path, 'policy'), path, policyTerms)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
 import { isRawObject, parsedJson } from '#base/raw-object.ts'
-import { cut, linesOf, shellWord } from '#base/text.ts'
+import { cut, pageOf, shellWord } from '#base/text.ts'
 import {
   actsAtOnce,
   type ConfigurationChange,
@@ -25,9 +25,9 @@ import {
   addFleetOptions,
   addFormatOption,
   exitAction,
-  type FleetOptions,
   parseText,
   policyOf,
+  type ReadingOptions,
   repeatableOption,
   selectionOf,
   snapshotOption,
@@ -49,8 +49,7 @@ import {
   version,
 } from './terminal.ts'
 
-interface PlanOptions extends FleetOptions {
-  snapshot?: string
+interface PlanOptions extends ReadingOptions {
   rule: string[]
   finding: string[]
   set: ConfigurationChange[]
@@ -59,7 +58,6 @@ interface PlanOptions extends FleetOptions {
   allowActAtOnce?: boolean
   out: string
   force?: boolean
-  format: 'text' | 'json'
 }
 
 export function planCommand() {
@@ -155,9 +153,9 @@ async function runPlan(options: PlanOptions): Promise<number> {
   const plan = planInPlace(options, made.plan) ?? made.plan
   const text = planText(plan)
   attemptWrite('The plan', () => writeFileSync(options.out, text))
-  const place = { file: options.out, place: placeArguments(options) }
+  const printed = { file: options.out, place: placeArguments(options) }
   process.stdout.write(
-    options.format === 'json' ? text : planTextFor(plan, place, screenOf(process.stdout)),
+    options.format === 'json' ? text : planTextFor(plan, printed, screenOf(process.stdout)),
   )
   for (const error of inputErrors.slice(0, 10))
     process.stderr.write(`${options.snapshot ?? 'the fleet'}: ${error}\n`)
@@ -169,7 +167,7 @@ async function runPlan(options: PlanOptions): Promise<number> {
  * @returns the plan that is there, if it does the same: one command can stand twice in a report
  * @throws OperatorError if another file is there
  */
-function planInPlace({ out, force }: PlanOptions, plan: Plan): Plan | null {
+function planInPlace({ out, force }: PlanOptions, plan: Plan) {
   if (force === true || !existsSync(out) || !statSync(out).isFile() || statSync(out).size === 0)
     return null
   const present = presentPlan(out)
@@ -179,7 +177,7 @@ function planInPlace({ out, force }: PlanOptions, plan: Plan): Plan | null {
   )
 }
 
-function presentPlan(file: string): Plan | null {
+function presentPlan(file: string) {
   try {
     return parsePlan(textOf(file, 'plan'), file)
   } catch (error) {
@@ -241,14 +239,14 @@ interface PrintedPlan {
 }
 
 /** The text ends with a newline. */
-function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): string {
+function planTextFor(plan: Plan, printed: PrintedPlan, screen: Screen) {
   const sheet = sheetOf(screen, widest)
   const { bold, wrap } = sheet
   const { cohorts, steps, never, refused, later = [], unchanged, waves } = plan
   const waveCount = `${waves.length} wave${waves.length === 1 ? '' : 's'}`
   const untouched = `${never.length} never touched, ${refused.length} refused, ${unchanged} as wanted already`
   const rest = 'in the plan'
-  const lines = linesOf(
+  return pageOf(
     bold(`Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waveCount}`),
     wrap(`Of the snapshot of ${plan.createdAt}. Beside them: ${untouched}.`),
     cohorts.map(cohort => ['', cohortLines(cohort, plan, sheet)]),
@@ -258,9 +256,8 @@ function planTextFor(plan: Plan, { file, place }: PrintedPlan, screen: Screen): 
     waves.length > 0 && ['', bold('Waves')],
     waves.map((wave, index) => `  ${index + 1}. ${waveText(wave, index)}`),
     '',
-    approvalLines(plan, { file, place }, sheet),
+    approvalLines(plan, printed, sheet),
   )
-  return `${lines.join('\n')}\n`
 }
 
 function cohortLines(cohort: PlanCohort, { steps: all }: Plan, { bold, paint, wrap }: Sheet) {

@@ -18,20 +18,18 @@ import {
   addFleetOptions,
   addFormatOption,
   exitAction,
-  type FleetOptions,
+  type ReadingOptions,
   repeatableOption,
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
 import { exitCode, nodeNames, screenOf, sheetOf } from './terminal.ts'
 
-interface PredictOptions extends FleetOptions {
-  snapshot?: string
+interface PredictOptions extends ReadingOptions {
   at?: string
   set: ConfigurationChange[]
   fill: Fill[]
   kubelet?: string
-  format: 'text' | 'json'
 }
 
 export function predictCommand() {

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { linesOf } from '#base/text.ts'
+import { pageOf } from '#base/text.ts'
 import {
   type Plan,
   type RemediationRun,
@@ -58,7 +58,7 @@ export function printRun(
 export async function withRemediation(
   given: RemediationOptions,
   work: (live: RemediateOptions) => Promise<RemediationRun>,
-): Promise<RemediationRun> {
+) {
   const options = { ...given, remediate: true }
   const policy = policyOf(options)
   const store = sealedStore(await storeAt(options.store), await keyFor('runs', options.store))
@@ -124,7 +124,7 @@ export function remediationText(
   const reasonsOf = (some: readonly StepEntry[]) =>
     some.map(({ cluster, node, state, why }) => ({ cluster, node, why: why ?? state }))
   const next = nextText(run, store)
-  const lines = linesOf(
+  return pageOf(
     bold(`Run ${run.run}: ${stateText(run)}`),
     wrap(
       `${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}${resumedText(run)}.`,
@@ -138,7 +138,6 @@ export function remediationText(
     reasonLines('Left alone by the plan', leftAlone, sheet, rest),
     next !== null && ['', wrap(next)],
   )
-  return `${lines.join('\n')}\n`
 }
 
 const stateText = ({ state, why, endedAt }: RemediationRun) => {

@@ -27,7 +27,7 @@ function onSignals(stops: number, stop: (count: number) => void) {
 }
 
 /** An abort signal for the run's deadline and for Ctrl-C. Its reason says which of them came, in the words shown for unread nodes. */
-export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () => void } {
+export function runSignal(deadlineMs: number) {
   const controller = new AbortController()
   const timer = setTimeout(
     () => controller.abort(new RunEnd(`run's deadline of ${deadlineMs / 1000} s`)),
@@ -52,11 +52,7 @@ export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () =>
  * For a run that changes nodes. The first Ctrl-C, or the deadline, stops sending, and the run waits for commands under way. The second Ctrl-C stops
  * the waiting. The third one exits at once.
  */
-export function pausingSignals(deadlineMs: number | undefined): {
-  stop: AbortSignal
-  end: AbortSignal
-  close: () => void
-} {
+export function pausingSignals(deadlineMs: number | undefined) {
   const [stop, end] = [new AbortController(), new AbortController()]
   const stopAtDeadline = (ms: number) =>
     stop.abort(new Error(`the deadline of ${ms / 1000} s was reached`))

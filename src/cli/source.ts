@@ -1,7 +1,6 @@
 /** Reads records by the options: EKS, a kubeconfig, the surrounding cluster, or a saved file. */
 
 import { OperatorError } from '#base/operator-error.ts'
-import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
 import {
@@ -50,7 +49,7 @@ export async function* liveRecords(
 }
 
 /** The selection by EKS names, if EKS lists the clusters. */
-export const eksSelection = ({ kubeconfig }: PlaceOptions, selection: Selection): Selection =>
+export const eksSelection = ({ kubeconfig }: PlaceOptions, selection: Selection) =>
   kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection
 
 /** What a command reads with: its signal, its progress and its records. */
@@ -121,7 +120,7 @@ async function namedEndpoints(options: PlaceOptions, policy: Policy) {
 }
 
 /** The cluster whose pod runs this process. @throws OperatorError */
-export async function ownClusterEndpoint(name: string): Promise<NamedEndpoint> {
+export async function ownClusterEndpoint(name: string) {
   const { inClusterEndpoint } = await import('#clients/kubernetes/kubeconfig.ts')
   return inClusterEndpoint(name)
 }
@@ -137,21 +136,12 @@ export const savedRecords = (
 const quietEveryMs = 60_000
 const redrawEveryMs = 120
 
-interface Progress {
-  /** Called when the number of nodes of a cluster is known. */
-  expect(cluster: string, nodes: number): void
-  nodeRead(): void
-  /** Called before nodes, or none, are read again after that time; null: no time is left for it. */
-  wait(nodes: number, waitMs: number | null): void
-  end(): void
-}
-
 /** @param stream standard error, so that standard output contains only the report */
 export function openProgress(
   stream: NodeJS.WriteStream,
   isQuiet = false,
   now: () => number = () => performance.now(),
-): Progress {
+) {
   if (isQuiet) return { expect() {}, nodeRead() {}, wait() {}, end() {} }
   const startMs = now()
   const expected = new Map<string, number>()
@@ -173,7 +163,8 @@ export function openProgress(
     if (now() - drawnMs >= (stream.isTTY ? redrawEveryMs : quietEveryMs)) draw()
   }
   return {
-    expect(cluster, nodes) {
+    /** Called when the number of nodes of a cluster is known. */
+    expect(cluster: string, nodes: number) {
       expected.set(cluster, nodes)
       if (stream.isTTY) maybeDraw()
       else stream.write(`reading ${plural(nodes, 'node')} of cluster ${clean(cluster)}\n`)
@@ -182,7 +173,8 @@ export function openProgress(
       read += 1
       maybeDraw()
     },
-    wait(nodes, waitMs) {
+    /** Called before nodes, or none, are read again after that time; null: no time is left for it. */
+    wait(nodes: number, waitMs: number | null) {
       if (stream.isTTY) stream.write('\r\u001b[2K')
       if (nodes === 0) {
         stream.write('no node with little headroom and unknown growth: nothing is read again\n')

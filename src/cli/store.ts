@@ -6,12 +6,11 @@ import { kmsMacKey } from '#clients/aws/kms.ts'
 import { folderStore } from '#clients/store/folder-store.ts'
 import { defaultKeyFile, fileMacKey } from '#clients/store/key-file.ts'
 import { s3Store } from '#clients/store/s3.ts'
-import type { MacKey, Store } from '#clients/store/store.ts'
 
 export const defaultStore = 'highwater-remediation'
 
 /** @throws OperatorError */
-export async function storeAt(place: string): Promise<Store> {
+export async function storeAt(place: string) {
   if (!place.includes('://')) return folderStore(place)
   const { bucket, prefix = '' } =
     /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>.*))?$/.exec(place)
@@ -26,7 +25,7 @@ export async function storeAt(place: string): Promise<Store> {
 }
 
 /** The region of the SDK. @throws OperatorError */
-export async function regionOf(what: string): Promise<string> {
+export async function regionOf(what: string) {
   const region = await sdkRegion()
   if (region !== null) return region
   throw new OperatorError(
@@ -44,10 +43,7 @@ export const folderWarning = (place: string) =>
 const variables = { approvals: 'HIGHWATER_APPROVAL_KEY_ID', runs: 'HIGHWATER_RUN_KEY_ID' } as const
 
 /** @param store as given; undefined: no store @throws OperatorError if a bucket has no key */
-export async function keyFor(
-  use: keyof typeof variables,
-  store: string | undefined,
-): Promise<MacKey> {
+export async function keyFor(use: keyof typeof variables, store: string | undefined) {
   const keyId = process.env[variables[use]]
   if (keyId) return kmsMacKey({ keyId, region: await regionOf(`the key ${keyId}`) })
   if (store?.includes('://'))

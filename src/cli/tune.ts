@@ -1,7 +1,7 @@
 /** `highwater tune`: five settings of image GC and eviction on every node of a group. */
 
 import { Command } from 'commander'
-import { linesOf, nodeKey, shellWord, wrap as wrapTo } from '#base/text.ts'
+import { nodeKey, pageOf, shellWord, wrap as wrapTo } from '#base/text.ts'
 import type { Store } from '#clients/store/store.ts'
 import { growthIn } from '#judge/compare/history/fill.ts'
 import type { NodeGrowth } from '#model/history.ts'
@@ -113,7 +113,7 @@ function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
   const { group, clusters, nodes, bytesPerHour, unmeasured, inputErrors, rows } = document
   const isMeasured = rows.some(({ first }) => first.imageGC + first.eviction + first.nothing > 0)
   const where = clusters.map(cluster => clean(cluster)).join(', ')
-  const lines = linesOf(
+  return pageOf(
     wrap(`${clean(group)} in ${where}: ${plural(nodes, 'node')}, one day of each`).map(bold),
     isMeasured &&
       wrap(
@@ -133,8 +133,7 @@ function tuneText(document: TuneDocument, snapshot: string, screen: Screen) {
     wrap(legend),
     leftOutLines(document, sheet),
     recommendedLines(document, snapshot, sheet),
-  )
-  return `${lines.join('\n').replaceAll('\u00a0', ' ')}\n`
+  ).replaceAll('\u00a0', ' ')
 }
 
 const legend = `Bar: the disk from ${barFromPercent} % used; · free, ▒ image GC runs, █ eviction. First: number of nodes on which image GC / eviction / nothing acts first. Again: deleted images that pods use on other nodes, packed. Unusable: below the eviction thresholds.`

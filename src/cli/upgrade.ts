@@ -1,7 +1,7 @@
 /** `highwater upgrade`: what a newer kubelet minor changes in each group of nodes. */
 
 import { Command } from 'commander'
-import { firstNames, linesOf, shellWord } from '#base/text.ts'
+import { firstNames, pageOf, shellWord } from '#base/text.ts'
 import { plainClusterName } from '#model/input/record.ts'
 import { parseKubeletVersion } from '#model/plan.ts'
 import type {
@@ -17,7 +17,7 @@ import {
   addFleetOptions,
   addFormatOption,
   exitAction,
-  type FleetOptions,
+  type ReadingOptions,
   snapshotOption,
 } from './options.ts'
 import { openReading } from './source.ts'
@@ -31,10 +31,8 @@ import {
   sheetOf,
 } from './terminal.ts'
 
-interface UpgradeOptions extends FleetOptions {
-  snapshot?: string
+interface UpgradeOptions extends ReadingOptions {
   to: string
-  format: 'text' | 'json'
 }
 
 export function upgradeCommand() {
@@ -87,7 +85,7 @@ const insightLimit = 1_000
 function upgradesText(document: UpgradeDocument, screen: Screen) {
   const sheet = sheetOf(screen, widest)
   const { upgrades, inputErrors } = document
-  const lines = linesOf(
+  return pageOf(
     summaryLines(document, sheet),
     inputErrors.map(error => sheet.wrap(clean(error, lineLimit), '! ', '  ')),
     [...Map.groupBy(upgrades, ({ cluster }) => cluster).values()].map(ofCluster => [
@@ -97,7 +95,6 @@ function upgradesText(document: UpgradeDocument, screen: Screen) {
     minorLines(upgrades, sheet),
     insightsLines(document.insights, sheet),
   )
-  return `${lines.join('\n')}\n`
 }
 
 function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
@@ -133,7 +130,7 @@ function clusterLines(all: readonly PlannedUpgrade[], { bold, indented }: Sheet)
   const common = commonStepText(all)
   const { cluster, controlPlane, steps, to } = first
   const version = controlPlane === null ? 'version not read' : clean(controlPlane)
-  const command = `aws eks update-cluster-version --name ${clusterOf(first)} --kubernetes-version ${nextMinor(controlPlane ?? to)}`
+  const command = `aws eks update-cluster-version --name ${clusterOf(first)} --kubernetes-version ${minorAfter(controlPlane ?? to, 1)}`
   return [
     '',
     bold(`${clean(cluster)}, control plane ${version}`),
@@ -170,13 +167,15 @@ const stepTexts: Record<
   Exclude<UpgradeStep, 'control-plane'>,
   (upgrade: PlannedUpgrade) => string
 > = {
-  'in-between': ({ to, allowedBehind }) =>
-    `Before the control plane is ${minorOf(to)}, upgrade the nodes to ${earlierMinor(to, allowedBehind ?? 0)} or a later minor: a kubelet may be ${plural(allowedBehind ?? 0, 'minor')} older at most`,
+  'in-between': ({ to, allowedBehind }) => {
+    const behind = allowedBehind ?? 0
+    return `Before the control plane is ${minorOf(to)}, upgrade the nodes to ${minorAfter(to, -behind)} or a later minor: a kubelet may be ${plural(behind, 'minor')} older at most`
+  },
   'other-ami': ({ to }) =>
     `Move the pods to a group of Amazon Linux 2023 or Bottlerocket: EKS publishes no AMI of Amazon Linux 2 for ${minorOf(to)}. Declare the kubelet settings there again`,
   settings: () =>
     'Take away what the kubelet refuses, where it is declared: launch template, NodeConfig, EC2NodeClass or Bottlerocket settings',
-  replace: upgrade => replaceText(upgrade),
+  replace: replaceText,
 }
 
 function replaceText({ owner, group, to, ...upgrade }: PlannedUpgrade) {
@@ -193,9 +192,8 @@ function replaceText({ owner, group, to, ...upgrade }: PlannedUpgrade) {
 const clusterOf = ({ cluster }: Pick<PlannedUpgrade, 'cluster'>) =>
   shellWord(clean(plainClusterName(cluster)))
 const minorOf = (version: string) => clean(version).replace(/^v?(1\.\d+).*/, '$1')
-const earlierMinor = (version: string, minors: number) =>
-  `1.${Number(minorOf(version).slice(2)) - minors}`
-const nextMinor = (version: string) => `1.${Number(minorOf(version).slice(2)) + 1}`
+const minorAfter = (version: string, minors: number) =>
+  `1.${Number(minorOf(version).slice(2)) + minors}`
 
 /** Once for all groups that come from the same minor. */
 function minorLines(upgrades: readonly PlannedUpgrade[], { bold, indented }: Sheet) {

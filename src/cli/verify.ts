@@ -2,7 +2,7 @@
 
 import { Command } from 'commander'
 import { OperatorError } from '#base/operator-error.ts'
-import { linesOf } from '#base/text.ts'
+import { pageOf } from '#base/text.ts'
 import {
   everything,
   type MalformedLine,
@@ -18,8 +18,8 @@ import {
   addFleetOptions,
   addFormatOption,
   exitAction,
-  type FleetOptions,
   policyOf,
+  type ReadingOptions,
   selectionOf,
   snapshotOption,
   textOf,
@@ -33,11 +33,6 @@ import {
   sheetOf,
   verificationExitCode,
 } from './terminal.ts'
-
-interface VerifyOptions extends FleetOptions {
-  snapshot?: string
-  format: 'text' | 'json'
-}
 
 export function verifyCommand() {
   const command = new Command('verify')
@@ -64,7 +59,7 @@ or bad input; 3 some nodes are not yet verified, or could not be read; 4 failed.
     .action(exitAction(runVerify))
 }
 
-async function runVerify(file: string, given: VerifyOptions) {
+async function runVerify(file: string, given: ReadingOptions) {
   const plan = parsePlan(textOf(file, 'plan'), file)
   const options = { ...given, plannedModes: plan.snapshot.modes }
   const steps = chosenSteps(plan, selectionOf(options))
@@ -143,7 +138,7 @@ function verificationText({ id }: Plan, { counts, nodes }: VerificationReport, s
   const nodesIn = (state: 'wrong' | 'not-yet') =>
     nodes.flatMap(one => (one.state === state ? [one] : []))
   const rest = 'in --format json'
-  const lines = linesOf(
+  return pageOf(
     sheet.bold(`Plan ${id}: ${nodesOf(nodes.length)}, ${states}`),
     reasonLines('Wrong', nodesIn('wrong'), sheet, rest),
     reasonLines('Not yet', nodesIn('not-yet'), sheet, rest),
@@ -151,5 +146,4 @@ function verificationText({ id }: Plan, { counts, nodes }: VerificationReport, s
       notYet === 0 &&
       sheet.wrap('Each runs with what the plan says, is well, and does what the plan promised.'),
   )
-  return `${lines.join('\n')}\n`
 }

@@ -14,6 +14,8 @@ import {
 
 export const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
 const poolResource = 'nodepools.karpenter.sh'
+export const unusedByCustom =
+  'Karpenter tells nodes of amiFamily Custom nothing but their own user data'
 
 export function declaredNode({
   identity,
@@ -75,10 +77,7 @@ export function wholeDeclaration(node: DeclaredNode, context: ClusterContext): D
 }
 
 /** The last declared value of a field; a flag wins over all others. Undefined: none. */
-export const declaredValue = (
-  { settings }: Declaration,
-  path: string,
-): DeclaredSetting | undefined => {
+export const declaredValue = ({ settings }: Declaration, path: string) => {
   const own = settings.filter(setting => setting.path === path && setting.before === undefined)
   return own.findLast(({ by }) => by === 'flag') ?? own.at(-1)
 }
@@ -254,10 +253,7 @@ function declarationOfNodeClass(
   const where = `EC2NodeClass ${shorten(name, 63)}`
   const { kubelet, userData, amiFamily } = spec ?? {}
   const older = changedClass(metadata?.annotations ?? {}, where, node)
-  const custom =
-    amiFamily === 'Custom'
-      ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data'
-      : null
+  const custom = amiFamily === 'Custom' ? unusedByCustom : null
   const own = kubelet
     ? withReason(declarationOfSource({ config: kubelet }, where, node), custom)
     : none

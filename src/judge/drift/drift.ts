@@ -41,7 +41,7 @@ export const absentValue = (path: string): FieldValue => ({
 })
 
 /** The compared fields of some settings, with paths as in `fieldValues` and values as written. */
-export function writtenSettings(part: Readonly<Record<string, unknown>>): Record<string, unknown> {
+export function writtenSettings(part: Readonly<Record<string, unknown>>) {
   const found: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(part)) {
     const comparison = comparisonOf(field)
@@ -249,13 +249,9 @@ export function declarationOfSource(
   }
 }
 
-interface SourceOrigin extends Pick<DeclaredSetting, 'where' | 'by'> {
-  source: string | null
-}
-
 function fromConfig(
   config: Readonly<Record<string, unknown>>,
-  { where, by, source }: SourceOrigin,
+  { where, by, source }: Pick<DeclaredSetting, 'where' | 'by'> & { source: string | null },
   { kubeletVersion, amiFamily }: DeclaredNode,
 ): DeclaredSetting[] {
   const features = featuresOf(kubeletVersion)
@@ -289,11 +285,7 @@ function fromConfig(
 }
 
 /** Why a kubelet drops a key, in words. Null: the kubelet does not drop it. */
-export function ignoredWords(
-  key: string,
-  field: string | null,
-  ignored: string | null,
-): string | null {
+export function ignoredWords(key: string, field: string | null, ignored: string | null) {
   const written = shorten(key, 80)
   if (ignored === null) return null
   if (ignored === 'minor')

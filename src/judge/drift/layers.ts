@@ -152,7 +152,7 @@ function editedFile(field: string, { said }: StartFact, ofImage: ReturnType<type
   return foreign[0]?.where ?? (lacks ? (first?.where ?? null) : null)
 }
 
-export const settingsOfPath = ({ said }: StartFact, path: string): SaidSetting[] =>
+export const settingsOfPath = ({ said }: StartFact, path: string) =>
   Object.hasOwn(said, path) ? (said[path] ?? []) : []
 
 function overriderText(held: SaidSetting, said: readonly SaidSetting[]) {
@@ -186,7 +186,7 @@ export function lossesOnDisk(
   start: StartFact,
   running: Running,
   { amiFamily, kubeletVersion }: NodeImage,
-): Loss[] {
+) {
   const meaningFor = (path: string, value: unknown) => meaningOf(path, value, kubeletVersion)
   const isRunning = (path: string, value: unknown) =>
     isComparedField(path) && meaningFor(path, value) === runningMeaning(running, path)

@@ -57,7 +57,7 @@ export const driftOf = <Fact extends PeerSettings>(
     })),
   )
 
-export const settingOfPeer = ({ fields }: PeerSettings, path: string): FieldValue =>
+export const settingOfPeer = ({ fields }: PeerSettings, path: string) =>
   fields[path] ?? absentValue(path)
 
 /** @param wanted the policy's value; it is the norm, whatever most peers have */
@@ -132,10 +132,7 @@ function standingText(
 }
 
 /** Among tied values, the one that nodes are meant to have. `none`: nodes are meant to have another value. Null: no node has an intended value. */
-function intendedValue(
-  tied: readonly NodesOfValue[],
-  values: readonly NodeValue[],
-): { group: NodesOfValue; by: Meant['by'] } | 'none' | null {
+function intendedValue(tied: readonly NodesOfValue[], values: readonly NodeValue[]) {
   for (const by of ['declared', 'baseline'] as const) {
     const said = values.flatMap(({ meant }) => (meant?.by === by ? [meant.canonical] : []))
     const group = tied.find(({ value }) => said.includes(value.canonical))
@@ -182,7 +179,7 @@ import {
 } from '#judge/rule.ts'
 import type { Evidence } from '#model/finding.ts'
 import { matchesCluster, type NodeIdentity } from '#model/input/record.ts'
-import type { Baseline, Policy } from '#model/policy.ts'
+import type { Policy } from '#model/policy.ts'
 import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue, shownSetting } from './drift.ts'
 import { type Loss, type Running, type StartFact, settingsOfPath, shownRunning } from './layers.ts'
@@ -216,7 +213,7 @@ type Matched = Pick<NodeIdentity, 'amiFamily' | 'instanceType'> & { cluster: str
 export function baselineOf(
   { cluster, group, amiFamily, instanceType }: Matched,
   { baseline }: Policy,
-): Baseline['configuration'] | null {
+) {
   const actual = { cluster, group, amiFamily, instanceType: instanceType ?? '' }
   const keys = ['cluster', 'group', 'amiFamily', 'instanceType'] as const
   const matching = baseline.filter(({ match }) =>
@@ -239,13 +236,9 @@ export function baselineOf(
 
 /** One line for each layer that lost values; the layer with most losses comes first. */
 export function layerEvidence(losses: readonly Loss[]) {
-  const counts = [...Map.groupBy(losses, ({ layer }) => layer)].map(([layer, of]) => ({
-    layer,
-    count: of.length,
-  }))
-  return counts
-    .toSorted((a, b) => b.count - a.count)
-    .map(({ layer }) => line('layer', 'layer', layer))
+  return [...Map.groupBy(losses, ({ layer }) => layer)]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([layer]) => line('layer', 'layer', layer))
 }
 
 export const wayEvidence = (losses: readonly Loss[], start: StartFact | null, running: Running) =>

@@ -36,7 +36,7 @@ export function addVariant<Value>(
   if (text < known.text) Object.assign(known, { value, text })
 }
 
-export const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Variant<Value>[] =>
+export const largestFirst = <Value>(variants: Map<string, Variant<Value>>) =>
   [...variants.values()]
     .map(variant => ({ variant, text: JSON.stringify(variant.value) }))
     .toSorted(

@@ -24,20 +24,11 @@ const clockNotedMs = 60_000
 /** The server's `Date` header has a resolution of one second. */
 const secondMs = 1000
 
-export interface ServerReach {
-  checks: Check[]
-  /** The server answered. */
-  isReached: boolean
-  /** The server accepts the token. */
-  isKnown: boolean
-}
-
-/** Checks endpoint, certificate, clock and token by one request that every authenticated identity may make. */
-export async function checkServer(
-  request: ServerRequest,
-  server: string,
-  { eks }: ClusterRecord,
-): Promise<ServerReach> {
+/**
+ * Checks endpoint, certificate, clock and token by one request that every authenticated identity may make.
+ * @returns `isReached`: the server answered; `isKnown`: it accepts the token
+ */
+export async function checkServer(request: ServerRequest, server: string, { eks }: ClusterRecord) {
   const { kubernetes, signal, timeoutMs } = request
   let failure: unknown = null
   try {

@@ -35,5 +35,4 @@ export async function callCheck(
 
 export const everything = 'everything of this cluster'
 
-export const statusOf = (error: unknown): number | null =>
-  error instanceof RequestFailure ? error.status : null
+export const statusOf = (error: unknown) => (error instanceof RequestFailure ? error.status : null)

@@ -39,7 +39,7 @@ export interface Patient {
 export function fixesOf(
   patient: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
-): CheckFix[] {
+) {
   const { account, member, isRemediating, principals, policy } = patient
   const fixes = roleFixes(patient, checks)
   const actions = [...checks.reader, ...checks.kubelet]

@@ -29,7 +29,7 @@ export async function nodesAtHand(
   kubernetes: KubernetesClient,
   selection: Selection,
   { areAll, ...options }: { areAll: boolean; signal: AbortSignal; timeoutMs: number },
-): Promise<NodeAtHand[]> {
+) {
   const found: NodeAtHand[] = []
   for await (const { items } of kubernetes.list('/api/v1/nodes', {}, options)) {
     const nodes = items.map(node => ({

@@ -99,7 +99,7 @@ interface WantedDocument {
   how: string
 }
 
-export const documentTitle = (name: string): string => `document ${name}`
+export const documentTitle = (name: string) => `document ${name}`
 
 function documentCheck(
   { name, sha256, region, how }: WantedDocument,

@@ -15,7 +15,6 @@ import {
   type FanOutRun,
   keys,
   readJson,
-  type WorkItem,
   writeJson,
   writeRecords,
 } from './files.ts'
@@ -65,7 +64,8 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
     { concurrency: policy.pace.clusters },
   )
   rejectUnknownNames(request.selection, listed.nodes, listed.areWhole)
-  const items: WorkItem[] = clusters.map(({ shards }, cluster) => ({
+  // The items of the state machine's map.
+  const items = clusters.map(({ shards }, cluster) => ({
     run: runId,
     cluster,
     shards: [...Array(shards).keys()],

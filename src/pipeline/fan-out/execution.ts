@@ -2,24 +2,17 @@
 import { executionStatus, startExecution } from '#clients/aws/sfn.ts'
 import { runKey } from '#publish/publish.ts'
 
-export interface RunExecution {
-  name: string
-  /** Null: started now. Else the status of an earlier execution that needs no retry. */
-  status: string | null
-}
-
 /** Limits repeated deliveries of a tick that always fails. */
 export const mostExecutions = 20
 
 /** States after which another execution starts. Its name must be new, such as `RUN-2`. Source: Step Functions API reference, Execution, status. */
 const endedRed = ['FAILED', 'TIMED_OUT', 'ABORTED']
 
-/** @throws RequestFailure, or Error if all names are used */
-export async function startRun(
-  stateMachineArn: string,
-  runId: string,
-  signal: AbortSignal,
-): Promise<RunExecution> {
+/**
+ * @returns `status` null: started now; else the status of an earlier execution that needs no retry
+ * @throws RequestFailure, or Error if all names are used
+ */
+export async function startRun(stateMachineArn: string, runId: string, signal: AbortSignal) {
   for (let number = 1; number <= mostExecutions; number++) {
     const name = number === 1 ? runId : `${runId}-${number}`
     if (await startExecution({ stateMachineArn, name, input: { run: runId } }, signal))

@@ -21,7 +21,7 @@ import type {
   SnapshotHeader,
   SnapshotRecord,
 } from '#model/input/record.ts'
-import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { defaultPolicy } from '#model/policy.ts'
 import { type AuditedNode, type NodeDetails, plainPrediction } from '#model/report.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/audit/fleet.ts'
@@ -69,13 +69,6 @@ export interface ClusterWork {
   ssmRequestsPerSecond: number
 }
 
-/** An item of the state machine's map. */
-export interface WorkItem {
-  run: string
-  cluster: number
-  shards: number[]
-}
-
 const inRun = (run: string, name: string) => runKey(run, `fan-out/${name}`)
 const inCluster = (run: string, cluster: number, name: string) =>
   inRun(run, `clusters/${cluster}/${name}`)
@@ -114,11 +107,7 @@ const brokenFile = ({ location }: Store, key: string, cause: unknown) =>
   new BrokenFile(`${location}/${key} is broken: ${messageOf(cause)}`, { cause })
 
 /** Reads and parses a file. Null: no such file. @throws BrokenFile if it cannot be parsed; Error with a message for people if the store cannot be read */
-async function readFile<T>(
-  store: Store,
-  key: string,
-  parse: (body: Buffer) => T | Promise<T>,
-): Promise<T | null> {
+async function readFile<T>(store: Store, key: string, parse: (body: Buffer) => T | Promise<T>) {
   const found = await store.read(key)
   if (!found) return null
   try {
@@ -129,17 +118,17 @@ async function readFile<T>(
 }
 
 /** Null: no such file. @throws as readFile */
-export const readJson = <T>(store: Store, key: string): Promise<T | null> =>
+export const readJson = <T>(store: Store, key: string) =>
   readFile(store, key, body => {
     const flaw = jsonFlaw(body, inputLimits.storedJson)
     if (flaw !== null) throw new Error(flaw)
     return JSON.parse(body.toString('utf8')) as T
   })
 
-export const writeJson = (store: Store, key: string, value: unknown): Promise<void> =>
+export const writeJson = (store: Store, key: string, value: unknown) =>
   store.write(key, `${JSON.stringify(value)}\n`)
 
-export async function hasFile(store: Store, key: string): Promise<boolean> {
+export async function hasFile(store: Store, key: string) {
   for await (const found of store.list(key)) if (found === key) return true
   return false
 }
@@ -150,7 +139,7 @@ export async function writeRecords(
   key: string,
   records: AsyncIterable<SnapshotRecord> | Iterable<SnapshotRecord>,
   folder: string,
-): Promise<void> {
+) {
   await mkdir(folder, { recursive: true })
   const part = openRecords(store, key, join(folder, 'part.ndjson.gz'))
   try {
@@ -167,7 +156,7 @@ export function openRecords(store: Store, key: string, path: string) {
   const file = openSnapshot(path)
   return {
     ...file,
-    async keep(): Promise<void> {
+    async keep() {
       await file.close()
       await store.writeFile(key, path, 'application/gzip')
       await rm(path)
@@ -213,7 +202,7 @@ export async function noteInvocation(
   runId: string,
   { requestId, watch }: Pick<ServiceRuntime, 'requestId' | 'watch'>,
   isFailed: boolean,
-): Promise<void> {
+) {
   const invocation: FunctionInvocation = {
     schema: 'highwater.invocation/1',
     ...watch.spent(),
@@ -256,7 +245,7 @@ export const withFanOut = <T>(
   settings: Settings,
   runtime: ServiceRuntime,
   step: (context: FanOutContext) => Promise<T>,
-): Promise<T> =>
+) =>
   withinLimits(runtime, async limits => {
     runtime.watch.began(runId)
     const region = await sdkRegion()
@@ -276,7 +265,7 @@ export const withFanOut = <T>(
   })
 
 /** @throws OperatorError if its discovery is missing */
-export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun> {
+export async function runOf({ runId, store }: FanOutContext) {
   const run = await readJson<FanOutRun>(store, keys.run(runId))
   if (!run)
     throw new OperatorError(
@@ -286,7 +275,7 @@ export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun>
 }
 
 /** @throws OperatorError if the run has no such cluster */
-export function workOf(run: FanOutRun, cluster: number): ClusterWork {
+export function workOf(run: FanOutRun, cluster: number) {
   const work = run.clusters[cluster]
   if (!work)
     throw new OperatorError(
@@ -296,10 +285,7 @@ export function workOf(run: FanOutRun, cluster: number): ClusterWork {
 }
 
 /** The policy at the start of the run. */
-export const runPolicy = (
-  { policy }: FanOutRun,
-  { runtime, store, settings }: FanOutContext,
-): Policy =>
+export const runPolicy = ({ policy }: FanOutRun, { runtime, store, settings }: FanOutContext) =>
   policy === null
     ? defaultPolicy
     : grantedPolicy(
@@ -344,10 +330,7 @@ export async function openCluster(
 }
 
 /** The record that discovery wrote. @throws BrokenFile if it is missing or cannot be parsed */
-export async function clusterRecord(
-  cluster: number,
-  { store, runId, runtime }: FanOutContext,
-): Promise<ClusterRecord> {
+export async function clusterRecord(cluster: number, { store, runId, runtime }: FanOutContext) {
   const key = keys.cluster(runId, cluster)
   for await (const record of readRecords(store, key, runtime.folder))
     if (record.kind === 'Cluster') return record
@@ -364,7 +347,7 @@ export async function writeJudged(
   key: string,
   { nodes, ...rest }: JudgedPart,
   folder: string,
-): Promise<void> {
+) {
   const path = join(folder, 'judged.ndjson.gz')
   const file = openLines(path)
   try {

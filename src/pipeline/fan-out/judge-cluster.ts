@@ -6,7 +6,7 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { EarlierNodes } from '#model/history.ts'
 import type { ClusterRecord, ReadError, SnapshotRecord } from '#model/input/record.ts'
-import { type Judged, judgeRecords } from '#pipeline/audit/judge-records.ts'
+import { judgeRecords } from '#pipeline/audit/judge-records.ts'
 import { earlierInCluster } from '#pipeline/history/history.ts'
 import { prune } from '#snapshot/prune.ts'
 import {
@@ -28,7 +28,7 @@ import { type Failure, lostNodes, whyLost } from './lost.ts'
 import { shardRecords } from './read-shard.ts'
 
 /** Does nothing if the result exists already. @throws Error if the result could not be written */
-export async function judgeCluster(cluster: number, context: FanOutContext): Promise<void> {
+export async function judgeCluster(cluster: number, context: FanOutContext) {
   const { runId, store, runtime } = context
   if (await hasFile(store, keys.judged(runId, cluster))) return
   const run = await runOf(context)
@@ -71,7 +71,7 @@ export async function judgeLostCluster(
   { cluster, broken, mapFailure }: LostCluster,
   keep: (record: SnapshotRecord) => Promise<void>,
   context: FanOutContext,
-): Promise<Judged> {
+) {
   const { shards, listErrors } = workOf(run, cluster)
   const record = await describedBefore(run, cluster, context)
   const reason = broken ?? (await whyLost(cluster, null, context, mapFailure))

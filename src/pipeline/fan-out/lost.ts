@@ -37,7 +37,7 @@ const longestReason = 500
 export async function noteLost(
   { cluster, shard, failure }: { cluster: number; shard: number | null; failure: Failure },
   context: FanOutContext,
-): Promise<string> {
+) {
   const { runId, store, runtime } = context
   const lost: Lost = { reason: reasonOf(failure) }
   await writeJson(store, keys.lost(runId, cluster, shard), lost)
@@ -56,7 +56,7 @@ export async function whyLost(
   shard: number | null,
   { runId, store }: FanOutContext,
   mapFailure: Failure | null = null,
-): Promise<string> {
+) {
   const reason = await readReason(store, keys.lost(runId, cluster, shard))
   if (reason === null && mapFailure)
     return `the state machine’s map Clusters failed before the cluster was judged: ${reasonOf(mapFailure)}`

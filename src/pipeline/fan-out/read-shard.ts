@@ -19,10 +19,7 @@ import {
 import { lostNodes, whyLost } from './lost.ts'
 
 /** Does nothing if the records exist already. @throws Error if the records could not be written */
-export async function readShard(
-  { cluster, shard }: { cluster: number; shard: number },
-  context: FanOutContext,
-): Promise<void> {
+export async function readShard({ cluster, shard }: Shard, context: FanOutContext) {
   const { runId, store, runtime } = context
   const kept = keys.records(runId, cluster, shard)
   if (await hasFile(store, kept)) return

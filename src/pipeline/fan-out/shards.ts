@@ -1,5 +1,6 @@
 /** Divides the nodes of a cluster into shards; one function reads one shard. */
 
+import { by } from '#base/text.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
@@ -8,16 +9,14 @@ import { type Policy, readModeOf } from '#model/policy.ts'
 import { readingSeconds } from '#pipeline/runtime/runtime.ts'
 
 /** Nodes of one group stay together if they fit. Shards do not depend on the order of the list. */
-export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number): NodeRecord[][] {
+export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number) {
   const groups = Map.groupBy(
     nodes.map(record => ({ record, identity: nodeIdentity(record.node) })),
     ({ identity: { group } }) => (group.kind === 'Node' ? '' : `${group.kind}/${group.name}`),
   )
   const shards: NodeRecord[][] = []
-  for (const [, members] of [...groups].toSorted(byKey)) {
-    const sorted = members
-      .toSorted((a, b) => (a.identity.name < b.identity.name ? -1 : 1))
-      .map(({ record }) => record)
+  for (const [, members] of [...groups].toSorted(by(([group]) => group))) {
+    const sorted = members.toSorted(by(({ identity }) => identity.name)).map(({ record }) => record)
     const last = shards.at(-1)
     if (last && last.length + sorted.length <= mostNodes) last.push(...sorted)
     else
@@ -26,8 +25,6 @@ export function shardsOf(nodes: readonly NodeRecord[], mostNodes: number): NodeR
   }
   return shards
 }
-
-const byKey = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
 
 export interface SsmShare {
   /** SSM requests per second for one cluster. */
@@ -45,7 +42,7 @@ const aroundSeconds = 60
 const requestSeconds = readingSeconds - aroundSeconds
 
 /** The clusters read by SSM, grouped by account and region. */
-export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): ClusterTarget[][] {
+export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy) {
   const isBySsm = ({ record, place }: ClusterTarget) =>
     place !== null && promisedSources[readModeOf(policy, record.cluster)].includes('host')
   const placeOf = ({ record: { eks }, place }: ClusterTarget) => {
@@ -56,14 +53,14 @@ export function ssmGroups(targets: readonly ClusterTarget[], policy: Policy): Cl
 }
 
 /** Nodes of one account and region that one function can read by SSM in its time: 1,100 at the default pace. */
-export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>): number =>
+export const ssmNodesMax = ({ pace }: Pick<Policy, 'pace'>) =>
   Math.floor((pace.ssmRequestsPerSecond * requestSeconds) / ssmCallsPerNodeMax)
 
 /**
  * @param sharing per account and region, the number of clusters that are read by SSM
  * @returns clusters read at once, few enough that a shard has the nodes of at least one command
  */
-export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: ShardLimits): number {
+export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: ShardLimits) {
   const most = Math.max(1, Math.floor(ssmNodesMax({ pace }) / commandInstancesMax))
   const isShared = sharing.some(clusters => clusters > most)
   return isShared ? Math.min(most, fanOut.clustersAtOnce) : fanOut.clustersAtOnce

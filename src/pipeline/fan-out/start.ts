@@ -62,15 +62,11 @@ export async function fanOut(
 
 const countedAtOnce = 10
 
-interface FleetSize {
-  isLarge: boolean
-  targets?: ClusterTarget[]
-  /** Why a fleet of unknown size counts as large, for people. */
-  unknown?: string
-}
-
-/** Counts nodes by one small request to each API server. If a part of the fleet cannot be counted, the fleet counts as large. */
-async function sizeOf(live: LiveOptions): Promise<FleetSize> {
+/**
+ * Counts nodes by one small request to each API server. If a part of the fleet cannot be counted, the fleet counts as large.
+ * @returns `unknown`: why a fleet of unknown size counts as large, for people
+ */
+async function sizeOf(live: LiveOptions) {
   const { fanOut } = live.policy
   // A selection by name is small.
   if (live.selection.nodes.length > 0) return { isLarge: false }

@@ -22,8 +22,8 @@ import {
   fileProblem,
   hidesArguments,
   hidesSettings,
-  isMisplacedToml,
   mention,
+  misplacedSettings,
   mostParts,
   takePiece,
   takeUserData,
@@ -32,7 +32,7 @@ import {
 } from './user-data-parts.ts'
 import { takeHclVolumes } from './volumes.ts'
 
-export const openBudget = (): TextBudget => new TextBudget(textLimits.clusterUserData)
+export const openBudget = () => new TextBudget(textLimits.clusterUserData)
 
 const userDataForm =
   /^\s*(MIME-Version:|Content-Type:\s*multipart\/|#!|#cloud-config|#cloud-boothook|## template: *jinja|<powershell>|<script>)|^(\s|#.*\n)*(\[{1,2}[ \t]*)?"?settings"?[ \t]*[.\]]|^[A-Za-z0-9+/=\r\n]{16,}$/i
@@ -45,11 +45,9 @@ const awsType = /^[ \t]*["']?Type["']?[ \t]*:[ \t]*["']?AWS::/m
 const isStackText = (file: string, text: string) =>
   /\.(ya?ml|json|template)$/.test(file) && resourcesField.test(text) && awsType.test(text)
 
-export const isProgram = (file: string): boolean => /\.(ts|js|py|java|cs|go)$/.test(file)
-const usesPulumi = /\bpulumi/i
+export const isProgram = (file: string) => /\.(ts|js|py|java|cs|go)$/.test(file)
 /** The first line of a script that is for no shell. */
 const otherScript = /^#!(?!.*\b(?:[abdkz]|da)?sh\b)/
-const usesCdk = /\b(?:aws-cdk|aws_cdk|awscdk|Amazon\.CDK)\b/
 const namesNodes = /user_?data|launch_?template|node_?(?:group|config|class)|kubelet|bootstrap/i
 
 /** What a file is that may set fields of a kubelet outside the texts that are written out in it. Source: Terraform, Files and Configuration Structure; AWS CDK */
@@ -57,9 +55,9 @@ function renderedKind(file: string, text: string): UnreadFileKind | null {
   if (!namesNodes.test(text)) return null
   if (/\.(tf|tofu|tfvars)(\.json)?$/.test(file)) return 'Terraform'
   if (file.endsWith('.hcl')) return 'HCL'
-  if (isProgram(file) && usesCdk.test(text)) return 'CDK'
+  if (isProgram(file) && /\b(?:aws-cdk|aws_cdk|awscdk|Amazon\.CDK)\b/.test(text)) return 'CDK'
   const isOfNodes = otherScript.test(text) && nodePathIn(text) !== null
-  if (isOfNodes || (isProgram(file) && usesPulumi.test(text))) return 'program'
+  if (isOfNodes || (isProgram(file) && /\bpulumi/i.test(text))) return 'program'
   return isStackText(file, text) ? 'CloudFormation' : null
 }
 
@@ -83,9 +81,7 @@ const withoutComments = (text: string) =>
 const mayOfTemplate =
   /kubelet|^kind: *EC2NodeClass|volumeSize|bootstrap|settings|v1(?:alpha|beta)\d|toYaml|include|tpl /im
 
-/** Of systemd. */
-const unitForm = /^\s*\[(?:Unit|Service|Install)\]/
-
+/** A unit of systemd. */
 function readUnit(reading: FileReading, { text }: LocatedText) {
   if (!/KUBELET\w{0,40}=|\bkubelet\b.{0,400}--/.test(text)) return
   const said = 'Not read: a unit of systemd. Give the user data that writes it as a file.'
@@ -95,13 +91,11 @@ function readUnit(reading: FileReading, { text }: LocatedText) {
 /** Of files with documents, and of templates that make them. */
 export const documentEnding = /\.(?:ya?ml|json|conf|template)(?:\.(?:gotmpl|tmpl|tpl|tftpl|j2))?$/
 
-type Reader = (reading: FileReading, located: LocatedText) => void
-
 /** By the form of the file. Null: of another kind, whatever it mentions. */
-function readerOf(file: string, text: string): Reader | null {
+function readerOf(file: string, text: string) {
   if (isPlanText(text)) return takePlan
   if (file.endsWith('.toml')) return readToml
-  if (unitForm.test(text)) return readUnit
+  if (/^\s*\[(?:Unit|Service|Install)\]/.test(text)) return readUnit
   if (/\.(tf|tofu|hcl|tfvars)$/.test(file)) return readHcl
   if (/\.(tf|tofu|tfvars)\.json$/.test(file)) return null
   if (userDataForm.test(text) || file.endsWith('.sh')) return takeUserData
@@ -109,7 +103,7 @@ function readerOf(file: string, text: string): Reader | null {
 }
 
 /** Of a file that may be a configuration. A plan of Terraform has all resources of a state. */
-export const longestOf = (text: string): number =>
+export const longestOf = (text: string) =>
   (isPlanText(text) ? inputLimits.terraformPlan : inputLimits.userData).maxBytes
 
 /** @param whole budget of all files; @param targets what kustomizations select for it, if it is a patch */
@@ -232,7 +226,7 @@ function withClearFlags(part: ChangedPart) {
 function readToml(reading: FileReading, located: LocatedText) {
   const document = parseToml(located.text, reading.budget)
   const isOurs = Object.keys(mapOf(mapOf(document.settings).kubernetes)).length > 0
-  if (!isOurs && !isMisplacedToml(document)) return
+  if (!isOurs && misplacedSettings(document).length === 0) return
   const piece = readBottlerocket(located, reading.budget)
   takePiece(reading, piece, clusterIn([piece]), 'Bottlerocket')
 }
@@ -285,7 +279,7 @@ function isOfKubelet(lines: readonly string[], index: number) {
 }
 
 /** The lines of values that have fields of a kubelet, with what is below them. */
-export function kubeletLines(text: string): string {
+export function kubeletLines(text: string) {
   let open = Number.POSITIVE_INFINITY
   const isOfOne = (line: string) => {
     if (indentOf(line) > open) return true

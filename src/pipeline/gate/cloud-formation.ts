@@ -22,10 +22,10 @@ const userDataPaths = new Map([
 ])
 
 /** Whether a document is a template of a stack. */
-export const isStack = ({ Resources }: Readonly<Record<string, unknown>>): boolean =>
+export const isStack = ({ Resources }: Readonly<Record<string, unknown>>) =>
   Object.values(mapOf(Resources)).some(resource => /^AWS::/.test(String(mapOf(resource).Type)))
 
-export function takeStack(reading: FileReading, place: YamlPlace): void {
+export function takeStack(reading: FileReading, place: YamlPlace) {
   const resources = resourcesIn(place)
   const targets = targetsIn(resources)
   const found = resources.flatMap(({ name, type, properties }) => {

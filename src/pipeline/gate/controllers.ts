@@ -14,7 +14,7 @@ const mapAt = (place: YamlPlace, ...paths: string[][]) =>
   paths.map(path => place.at(...path)).find(({ value }) => isRawObject(value)) ?? place
 
 /** ACK names the nodegroup in its spec, Crossplane by an annotation or by the object. */
-export function takeNodegroup(reading: FileReading, place: YamlPlace): void {
+export function takeNodegroup(reading: FileReading, place: YamlPlace) {
   const group = mapAt(place, ['spec', 'forProvider'], ['spec'])
   const { diskSize, clusterName, name } = mapOf(group.value)
   if (diskSize === undefined || diskSize === null) return
@@ -26,7 +26,7 @@ export function takeNodegroup(reading: FileReading, place: YamlPlace): void {
 }
 
 /** Which nodegroup has it stands in another object. */
-export function takeLaunchTemplate(reading: FileReading, place: YamlPlace): void {
+export function takeLaunchTemplate(reading: FileReading, place: YamlPlace) {
   const data = mapAt(
     place,
     ...[

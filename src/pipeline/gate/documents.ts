@@ -8,6 +8,7 @@ import { bottlerocketPiece, linesIn, pieceOfNodeConfig } from '#clients/user-dat
 import { refusedByEksctl } from '#facts/eks/eksctl.ts'
 import { nodeClassFields, nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
 import { nearestName } from '#facts/kubelet/fields.ts'
+import { unusedByCustom } from '#judge/drift/declared.ts'
 import { isExpression } from '#judge/drift/drift.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
 import { isStack, takeStack } from './cloud-formation.ts'
@@ -24,7 +25,6 @@ import {
   takeUserData,
 } from './user-data-parts.ts'
 import {
-  hasInstanceStore,
   mountsDisks,
   refusedVolumes,
   unclearVolumes,
@@ -34,10 +34,8 @@ import {
   withVolumes,
 } from './volumes.ts'
 
-type Taker = (reading: FileReading, place: YamlPlace) => void
-
 /** By API group and kind. `*`: any kind. Others are ignored. */
-const takers: Readonly<Record<string, Taker>> = {
+const takers: Readonly<Record<string, (reading: FileReading, place: YamlPlace) => void>> = {
   '/List': (reading, place) => {
     for (const item of placesIn(place.at('items'))) takeDocument(reading, item)
   },
@@ -68,7 +66,7 @@ const kinds = [
 ]
 
 /** @throws ForeignTextError */
-export function takeDocument(reading: FileReading, place: YamlPlace): void {
+export function takeDocument(reading: FileReading, place: YamlPlace) {
   const { value } = place
   if (Array.isArray(value)) takeOperations(reading, patchedObject(place), null)
   if (!isRawObject(value)) return
@@ -169,7 +167,7 @@ const targetIn = ({ namePrefix, nameSuffix }: RawObject, target: unknown) =>
 const listsOfPatches = ['patches', 'patchesJson6902'] as const
 
 /** @param target what a kustomization selects for the patch; else the patch names its object itself */
-export function takePatch(reading: FileReading, patch: YamlPlace, target: unknown): void {
+export function takePatch(reading: FileReading, patch: YamlPlace, target: unknown) {
   const selector = isRawObject(target) ? target : null
   const { kind = '' } = selector ?? {}
   // Any kind, or a pattern. Then the patch itself says what it is for.
@@ -290,15 +288,12 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
   // Karpenter appends its own part to the user data, so its own part acts last.
   if (typeof spec.userData === 'string')
     takeUserData(reading, place.textAt('spec', 'userData'), target, 'EC2NodeClass')
-  const unused =
-    spec.amiFamily === 'Custom'
-      ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data'
-      : undefined
+  const isOwnImage = spec.amiFamily === 'Custom'
   const kubelet = place.at('spec', 'kubelet')
   // Every whole class selects its subnets.
   const isWhole = Array.isArray(spec.subnetSelectorTerms)
   const mappings = place.at('spec', 'blockDeviceMappings')
-  const hasStore = hasInstanceStore(spec)
+  const hasStore = spec.instanceStorePolicy === 'RAID0'
   const volumes = hasStore
     ? []
     : volumesIn(mappings, { device: 'deviceName', size: ['ebs', 'volumeSize'] })
@@ -318,14 +313,14 @@ function takeNodeClass(reading: FileReading, place: YamlPlace) {
       config: mapOf(kubelet.value),
       flags: [],
       by: 'karpenter',
-      ...(unused && { unused }),
+      ...(isOwnImage && { unused: unusedByCustom }),
       refusals: [...strays, ...refusedVolumes(volumes, 'EC2NodeClass')],
     })
   reading.problems.push(...unnamedVolumes(mappings))
   reading.problems.push(...unclearVolumes(volumes.filter(({ written }) => isExpression(written))))
   const amiFamily = familyOf(spec)
   for (const own of reading.parts.slice(before)) {
-    own.isOwnImage = spec.amiFamily === 'Custom'
+    own.isOwnImage = isOwnImage
     if (amiFamily !== null) own.amiFamily = amiFamily
   }
 }
@@ -517,12 +512,6 @@ function extraConfigMistakes(place: YamlPlace, list: string) {
 
 /* JSON patches, as kustomize takes them. */
 
-interface Operation {
-  at: YamlPlace
-  path: string[]
-  value: unknown
-}
-
 /** The parts of an object that the operations set; null: one of them removes it. Source: RFC 6902, RFC 6901 */
 function patchedObject(list: YamlPlace): YamlPlace {
   const operations = placesIn(list).flatMap(at => {
@@ -560,7 +549,7 @@ const isPrefix = (path: readonly unknown[], of: readonly unknown[]) =>
   path.length <= of.length && path.every((segment, index) => segment === of[index])
 
 /** The last operation that sets the path, or a part of it. */
-function placeOf(list: YamlPlace, operations: readonly Operation[], path: Path) {
+function placeOf(list: YamlPlace, operations: { at: YamlPlace; path: string[] }[], path: Path) {
   const setter = operations.findLast(({ path: own }) => isPrefix(own, path))
   if (!setter) return operations.findLast(({ path: own }) => isPrefix(path, own))?.at ?? list
   const rest = path.slice(setter.path.length)

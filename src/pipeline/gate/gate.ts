@@ -37,13 +37,11 @@ export interface GateOptions {
   version: string
 }
 
-/** A change of a setting counts in full, however empty the disks are today. */
-const changeSeverities = { 'alert-before-image-gc': 'medium' } as const
-
 /** @throws OperatorError */
 export async function gate(snapshot: string, options: GateOptions): Promise<GateDocument> {
   const { texts, groups, hasBase, version, selection } = options
-  const severities = { ...changeSeverities, ...options.policy.severities }
+  // A change of a setting counts in full, however empty the disks are today.
+  const severities = { 'alert-before-image-gc': 'medium', ...options.policy.severities } as const
   const policy = { ...options.policy, severities }
   const survey = await surveyOf(snapshot, selection)
   const nodes = [...survey.nodes.values()]
@@ -82,10 +80,13 @@ export async function gate(snapshot: string, options: GateOptions): Promise<Gate
   addFileProblems(problems, known, bases)
   for (const { file, target } of deleted) {
     const text = `${targetWords(target)} is no longer in the files, so its nodes are not judged.`
-    problems.add({ file, ...fileProblem('note', 1, text) }, null)
+    problems.add({ file, ...fileProblem('note', 1, text) })
   }
-  for (const { file } of earlier.filter(isSizeKept))
-    problems.add({ file, ...fileProblem('unread', 1, sizeElsewhere, 'volumeSize') }, null)
+  for (const { file } of earlier.filter(isSizeKept)) {
+    const text =
+      'volumeSize is not judged: it may be in a launch template now, or in what is not read.'
+    problems.add({ file, ...fileProblem('unread', 1, text, 'volumeSize') })
+  }
   addUnknownReach(problems, change)
   const judged = await judgeNodes({ snapshot, selection, policy, survey, change, problems })
   const list = problems.list()
@@ -110,9 +111,6 @@ const isDeleted = (
   const name = group || (isWhole ? nodeClass : '')
   return name !== '' && !texts.some(({ text }) => hasWord(text, name))
 }
-
-const sizeElsewhere =
-  'volumeSize is not judged: it may be in a launch template now, or in what is not read.'
 
 const textOf = ({ file }: ChangedFile, texts: readonly GateText[]) =>
   texts.find(each => each.file === file)
@@ -146,7 +144,7 @@ const withoutCommentLines = (text: string) =>
     .join('\n')
 
 /** What sets nothing now may have set something in a form that cannot be read. */
-function withUnreadBase(file: ChangedFile, bases: readonly ChangedFile[]): ChangedFile {
+function withUnreadBase(file: ChangedFile, bases: readonly ChangedFile[]) {
   const base = bases.find(each => each.file === file.file)
   return file.parts.length > 0 || !base?.unread ? file : { ...file, unread: base.unread }
 }
@@ -195,11 +193,11 @@ function addFileProblems(
   for (const { file, problems: own, unread, unreadLine = 1 } of files) {
     if (unread !== null && !own.some(({ kind }) => kind === 'unread')) {
       const text = `Not read: ${unread}. ${neededInstead[unread]}.`
-      problems.add({ file, ...fileProblem('unread', unreadLine, text) }, null)
+      problems.add({ file, ...fileProblem('unread', unreadLine, text) })
     }
     const before = bases.find(base => base.file === file)?.problems ?? []
     for (const problem of addedItems(own, before, ({ kind, field }) => [kind, field]))
-      problems.add({ ...problem, file }, null)
+      problems.add({ ...problem, file })
   }
 }
 
@@ -216,15 +214,16 @@ function addUnknownReach(problems: Problems, { head, base }: Change) {
   )
   for (const { file, kind, lineOf, reach } of unknown) {
     const text = `The nodes of this ${kind} are not known: ${reach.unknown}.`
-    problems.add({ file, ...fileProblem('unread', lineOf(null), text) }, null)
+    problems.add({ file, ...fileProblem('unread', lineOf(null), text) })
   }
 }
 
 function fileOf(
-  { file, problems, unread, isUnchanged }: ChangedFile,
+  changed: ChangedFile,
   { head, base }: Change,
   { reached, standIns }: Awaited<ReturnType<typeof judgeNodes>>,
 ): GateFile {
+  const { file, unread } = changed
   const partsOfFile = (parts: readonly Part[]) => parts.filter(part => part.file === file)
   const now = partsOfFile(head)
   const own = now.length > 0 ? now : partsOfFile(base)
@@ -235,12 +234,9 @@ function fileOf(
     kinds,
     nodes: reached.get(file) ?? 0,
     unread,
-    reach: own.length > 0 ? how : withoutParts({ file, problems, unread, isUnchanged }),
+    reach: own.length > 0 ? how : withoutParts(changed),
   }
 }
-
-const policyName = 'highwater.yaml'
-const notUsed = 'a policy of highwater: with --base, the one before the change counts'
 
 function reachText({ reach }: Part, standIn: ReachedNode | undefined) {
   if (!standIn) return reach.how
@@ -249,8 +245,9 @@ function reachText({ reach }: Part, standIn: ReachedNode | undefined) {
   return `${reach.how}; tried on ${where}, since no node has it`
 }
 
-function withoutParts({ file, problems, unread, isUnchanged }: Omit<ChangedFile, 'parts'>): string {
-  if (basename(file) === policyName) return notUsed
+function withoutParts({ file, problems, unread, isUnchanged }: ChangedFile) {
+  if (basename(file) === 'highwater.yaml')
+    return 'a policy of highwater: with --base, the one before the change counts'
   if (isUnchanged) return 'nothing of a kubelet changes in it: ignored'
   if (unread !== null) return `not read: ${unread}`
   if (problems.length > 0) return 'not judged: see its problems'

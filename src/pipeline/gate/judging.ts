@@ -6,11 +6,10 @@ import { type NodeFindingChange, nodeFindingChanges } from '#judge/compare/delta
 import { rules } from '#judge/rules/index.ts'
 import { openJudgement } from '#judge/run/judge.ts'
 import { severityRank } from '#judge/run/outcome.ts'
-import type { Family, Finding } from '#model/finding.ts'
+import type { Finding } from '#model/finding.ts'
 import type { ClusterInput, NodeInput, ObjectsInput, Selection } from '#model/input/record.ts'
 import { asItIs } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import type { NodePrediction } from '#model/prediction.ts'
 import { openPreparing } from '#replay/prepare.ts'
 import { replay } from '#replay/replay.ts'
 import { clusterInput, nodeInput, objectsInput } from '#snapshot/input.ts'
@@ -58,16 +57,8 @@ export interface Judging {
   problems: Problems
 }
 
-interface Judged {
-  /** Number of nodes by the file's path. */
-  reached: ReadonlyMap<string, number>
-  /** The node that a part without nodes was tried on. */
-  standIns: ReadonlyMap<Part, ReachedNode>
-  /** Rules. */
-  waived: string[]
-}
-
-export async function judgeNodes(judging: Judging): Promise<Judged> {
+/** @returns `reached`: number of nodes by the file's path; `standIns`: the node that a part without nodes was tried on; `waived`: rules */
+export async function judgeNodes(judging: Judging) {
   const { snapshot, selection, policy, survey, problems } = judging
   const judgement = openChangeJudgement(policy, survey.takenAt)
   const nodes = reachedNodes(judging)
@@ -110,7 +101,7 @@ export async function judgeNodes(judging: Judging): Promise<Judged> {
   const effects = [...changed].map(([key, node]) => effectsOn(node, findings.get(key) ?? []))
   const blame = openBlame()
   for (const { node, alone } of effects) for (const one of alone) blame.take(node, one)
-  await blameByTrials(judging, blame, { nodes, kept: [...firstOfGroups.values()] })
+  await blameByTrials(judging, blame, nodes, firstOfGroups.values())
   for (const effect of effects) addEffects(problems, blame, effect)
   return { reached: nodesByFile(changed.values()), standIns: standIns.end(), waived }
 }
@@ -284,32 +275,27 @@ interface Trial {
   found: NodeFindingChange
 }
 
-/** The setting that a finding comes from; the nodes of a subject that the same parts reach share it. */
-interface Blame {
-  take(node: ChangedNode, found: NodeFindingChange): void
-  /** Those whose setting only a replay of the node shows. */
-  trials(): readonly Trial[]
-  settle(trial: Trial, place: Place): void
-  placeOf(node: ChangedNode, found: NodeFindingChange): Place
-}
+type Blame = ReturnType<typeof openBlame>
 
-function openBlame(): Blame {
+/** The setting that a finding comes from; the nodes of a subject that the same parts reach share it. */
+function openBlame() {
   const places = new Map<string, Place | null>()
   const trials: Trial[] = []
   const keyOf = ({ key }: ChangedNode, { finding, change }: NodeFindingChange) =>
     JSON.stringify([finding.rule, finding.cluster, finding.subject, change, key])
   return {
-    take(node, found) {
+    take(node: ChangedNode, found: NodeFindingChange) {
       const key = keyOf(node, found)
       if (places.has(key)) return
       const place = placeOfFinding(found.finding, node.change)
       places.set(key, place)
       if (!place) trials.push({ node, found })
     },
-    trials: () => trials,
-    settle: ({ node, found }, place) => places.set(keyOf(node, found), place),
-    placeOf(node, found) {
-      const place = places.get(keyOf(node, found)) ?? null
+    /** Those whose setting only a replay of the node shows. */
+    trials,
+    settle: ({ node, found }: Trial, place: Place) => places.set(keyOf(node, found), place),
+    placeOf(node: ChangedNode, found: NodeFindingChange) {
+      const place = places.get(keyOf(node, found))
       if (!place) throw new Error('a finding has no place')
       return place
     },
@@ -319,15 +305,15 @@ function openBlame(): Blame {
 /** Of the first node of each group, which most findings of the group are on. */
 const mostKept = 32
 
-interface TriedNodes {
-  nodes: ReadonlyMap<number, ReachedBy>
-  kept: readonly { place: number; input: NodeInput }[]
-}
-
 /** On the few nodes on which settings are tried one by one: those that were kept, then by a third reading. All inputs would take a gigabyte. */
-async function blameByTrials(judging: Judging, blame: Blame, { nodes, kept }: TriedNodes) {
+async function blameByTrials(
+  judging: Judging,
+  blame: Blame,
+  nodes: ReadonlyMap<number, ReachedBy>,
+  kept: Iterable<{ place: number; input: NodeInput }>,
+) {
   const { policy, survey } = judging
-  const byPlace = Map.groupBy(blame.trials(), ({ node }) => node.place)
+  const byPlace = Map.groupBy(blame.trials, ({ node }) => node.place)
   const tryOn = (place: number, input: NodeInput) => {
     const node = nodes.get(place)
     if (!node || !byPlace.has(place)) return
@@ -351,24 +337,18 @@ async function blameByTrials(judging: Judging, blame: Blame, { nodes, kept }: Tr
   await readAgain(judging, new Set(byPlace.keys()), tryOn)
 }
 
-interface StandIn {
-  node: ReachedNode
-  input: NodeInput
-  fit: number
-}
-
 /** Parts that reach no node are tried on another one that was read: its kubelet refuses what theirs would refuse. */
 function openStandIns({ change, survey, problems }: Judging) {
   const nodes = [...survey.nodes.values()]
   const unreached = change.head.filter(({ reach }) => !nodes.some(node => reach.has(node)))
-  const found = new Map<Part, StandIn>()
+  const found = new Map<Part, { node: ReachedNode; input: NodeInput; fit: number }>()
   const isBetter = (part: Part, node: ReachedNode) =>
     standInScore(part, node) > (found.get(part)?.fit ?? 0)
   return {
     /** Whether the node may be a better one. */
     isWanted: (node: ReachedNode | undefined) =>
       node !== undefined && unreached.some(part => isBetter(part, node)),
-    take(node: ReachedNode, input: NodeInput): void {
+    take(node: ReachedNode, input: NodeInput) {
       const own = unreached.filter(part => isBetter(part, node))
       if (own.length === 0 || !isReadable(input)) return
       for (const part of own) found.set(part, { node, input, fit: standInScore(part, node) })
@@ -393,15 +373,15 @@ function standInScore({ amiFamily, by, image, target }: Part, { cluster, identit
 
 function addUntried(problems: Problems, { base }: Change, parts: readonly Part[]) {
   for (const { kind, text, ...at } of newRefusals(parts, base, null))
-    problems.add({ kind, text, ...placeOfProblem(at) }, null)
+    problems.add({ kind, text, ...placeOfProblem(at) })
   for (const part of parts) {
     if (part.reach.unknown !== undefined || !setsSomething(part)) continue
     const text = `Not judged: no node has this ${part.kind}, and none that could have it was read.`
-    problems.add({ kind: 'unread', text, ...placeOfProblem({ part, path: null }) }, null)
+    problems.add({ kind: 'unread', text, ...placeOfProblem({ part, path: null }) })
   }
 }
 
-export const setsSomething = (part: Part): boolean =>
+export const setsSomething = (part: Part) =>
   settingPaths(part).length + (part.volumes ?? []).length > 0
 
 function tryParts(
@@ -425,20 +405,18 @@ function tryParts(
     })
     for (const { kind, text, otherLine = null, isLostOnEachNode, ...at } of tried.problems)
       if (kind === 'refused' || (isLostOnEachNode && at.part.amiFamily !== undefined))
-        problems.add({ kind, text, otherLine, ...placeOfProblem(at) }, null)
+        problems.add({ kind, text, otherLine, ...placeOfProblem(at) })
   }
 }
 
-/** They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them. */
-const otherFamilies: ReadonlySet<Family> = new Set(['drift', 'coverage', 'cluster-gc'])
-/** Rules that compare files with those of the last start: a kubelet that takes the change has started again. */
-const comparesWithStart = ({ cause }: (typeof rules)[number]) =>
-  cause.kind === 'world' && cause.event === 'not-restarted'
-/** They compare a disk with what the snapshot declares, which the change replaces. */
-const comparesWithDeclared = ({ cause }: (typeof rules)[number]) => cause.kind === 'device'
 const changeRules = rules.filter(
-  rule =>
-    !otherFamilies.has(rule.family) && !comparesWithStart(rule) && !comparesWithDeclared(rule),
+  ({ family, cause }) =>
+    // They compare nodes with their past or their peers, or say what was read: no change of a setting is judged by them.
+    !['drift', 'coverage', 'cluster-gc'].includes(family) &&
+    // They compare files with those of the last start: a kubelet that takes the change has started again.
+    !(cause.kind === 'world' && cause.event === 'not-restarted') &&
+    // They compare a disk with what the snapshot declares, which the change replaces.
+    cause.kind !== 'device',
 )
 const effects = new Map(changeRules.map(({ id, effect }) => [id, effect]))
 
@@ -452,17 +430,13 @@ function openChangeJudgement(policy: Policy, takenAt: string) {
   const openChange = () => openJudgement(changeRules, policy, options)
   const [old, now] = [openChange(), openChange()]
   return {
-    takeCluster(input: ClusterInput): void {
+    takeCluster(input: ClusterInput) {
       for (const judgement of [old, now]) judgement.takeCluster(input)
     },
-    takeObjects(input: ObjectsInput): void {
+    takeObjects(input: ObjectsInput) {
       for (const judgement of [old, now]) judgement.takeObjects(input)
     },
-    take(
-      asRead: NodeInput,
-      before: NodeInput,
-      after: NodeInput,
-    ): Record<'before' | 'after', NodePrediction> {
+    take(asRead: NodeInput, before: NodeInput, after: NodeInput) {
       const prepare = openPreparing(asRead)
       const replayed = (input: NodeInput) => replay(input, takenAt, asItIs, prepare)
       const first = replayed(before)

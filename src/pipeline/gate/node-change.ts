@@ -9,6 +9,7 @@ import {
   textOfValue,
   valueAt,
 } from '#base/raw-object.ts'
+import { firstNames } from '#base/text.ts'
 import { nodeClassMistakes } from '#facts/eks/karpenter.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
@@ -23,13 +24,7 @@ import {
 import type { DeclaredDevice } from '#judge/help/disk-size.ts'
 import { shorten } from '#judge/text.ts'
 import type { Finding } from '#model/finding.ts'
-import type {
-  GateInstead,
-  GateLimit,
-  GateProblemKind,
-  GateSetting,
-  GateValues,
-} from '#model/gate.ts'
+import type { GateInstead, GateLimit, GateProblemKind, GateSetting } from '#model/gate.ts'
 import type { NodeIdentity, NodeInput } from '#model/input/record.ts'
 import type { Refusal } from '#model/kubelet/refusal.ts'
 import { isConfigurationField } from '#model/kubelet/settings.ts'
@@ -102,10 +97,11 @@ export interface Parts {
   starts: Starts
 }
 
-/** Null: the kubelet would not start, or its configuration is not known. The same object: the change leaves the node as it is. */
-type Inputs = Record<'before' | 'after', NodeInput | null>
-
-export function changeOf(input: NodeInput, parts: Parts): NodeChange & Inputs {
+/** An input that is null: the kubelet would not start, or its configuration is not known. The same object: the change leaves the node as it is. */
+export function changeOf(
+  input: NodeInput,
+  parts: Parts,
+): NodeChange & Record<'before' | 'after', NodeInput | null> {
   const { head, base, hasBase, causes, isAppended, starts } = parts
   const identity = nodeIdentity(input.node)
   const node = declaredNode({ identity, node: input.node })
@@ -198,7 +194,7 @@ function partsStanding({ head, base }: Parts) {
 }
 
 /** The node after the change alone, as `changeOf` has it. Null: its kubelet would not start, or that is not known. */
-export function startedWith(input: NodeInput, parts: Parts): NodeInput | null {
+export function startedWith(input: NodeInput, parts: Parts) {
   const image = withImage(nodeIdentity(input.node), parts.head)
   const { input: started } = rollOut(input, image, rolloutOf(parts))
   return started && (diskChange(input, image, parts)?.apply(started) ?? started)
@@ -208,7 +204,9 @@ export function startedWith(input: NodeInput, parts: Parts): NodeInput | null {
 function blameChangedField(problem: NodeProblem, base: readonly ChangedPart[]) {
   const { part, path, fields = [] } = problem
   const isSameInBase = (field: string) =>
-    base.some(({ config }) => isEqual(valueAt(config, field), valueAt(part.config, field)))
+    base.some(({ config }) =>
+      isDeepStrictEqual(valueAt(config, field), valueAt(part.config, field)),
+    )
   if (path === null || !isSameInBase(path)) return problem
   const changed = Object.keys(part.config).find(
     field => fields.includes(field) && !isSameInBase(field),
@@ -229,14 +227,12 @@ function withOtherLine(problem: NodeProblem) {
   return otherLine === undefined ? problem : { ...problem, otherLine }
 }
 
-const isEqual = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-
 /** Those that the files did not have before the change. */
 export function addedItems<One>(
   now: readonly One[],
   before: readonly One[],
   keyOf: (one: One) => unknown,
-): One[] {
+) {
   const known = new Set(before.map(one => JSON.stringify(keyOf(one))))
   return now.filter(one => !known.has(JSON.stringify(keyOf(one))))
 }
@@ -274,12 +270,10 @@ function unjudged(
   const remover = removed ? undefined : head.find(({ removesKubelet }) => removesKubelet)
   const part = remover ?? (!input && refused.length === 0 ? changed?.part : undefined)
   const text = remover
-    ? unknownRemoval
+    ? 'Not judged: it removes spec.kubelet of a class that the snapshot does not have. Give the rendered object.'
     : 'Not judged: the configuration of these nodes was not read.'
   return part ? [{ kind: 'unread', text, part, path: null }] : []
 }
-const unknownRemoval =
-  'Not judged: it removes spec.kubelet of a class that the snapshot does not have. Give the rendered object.'
 
 /** What a script computes is known on a node only. */
 function unclearText({ part: { by }, path }: PlacedSetting) {
@@ -396,15 +390,13 @@ function settingsLost(after: RolledOut, before: RolledOut, areFilesKnown: boolea
   const [first] = lost
   if (!first) return []
   const names = [...new Set(lost.map(({ path }) => fieldOf(path)))]
-  const more = names.length - mostNamed
-  const shown = [...names.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(', ')
   const unless = areFilesKnown ? '' : ', unless a flag or a drop-in sets them'
-  const text = `It takes the place of the kubelet's whole file, which loses ${shown}${unless}.`
+  const text = `It takes the place of the kubelet's whole file, which loses ${firstNames(names, mostNamed)}${unless}.`
   return [{ kind: 'settings-lost', part: first.part, path: null, text }]
 }
 
 /** Values of a field before and after. Null: one of them is unknown, or a map, or they are equal. A refused field has the value that the files write. */
-export function valuesOf(change: NodeChange, path: string | null): GateValues | null {
+export function valuesOf(change: NodeChange, path: string | null) {
   if (change.disk && path === change.disk.path) return change.disk.values
   const { fields } = change
   if (!fields || path === null) return null
@@ -433,7 +425,7 @@ const fieldsNow = (input: NodeInput) =>
   (input.configuration ?? startedAsRead(input)?.configuration)?.fields
 
 /** Whether enough was read of the node to replay its kubelet's start. */
-export const isReadable = (input: NodeInput): boolean => startedAsRead(input) !== null
+export const isReadable = (input: NodeInput) => startedAsRead(input) !== null
 
 const writtenFields = (parts: readonly ChangedPart[]): RawObject =>
   Object.fromEntries(
@@ -449,10 +441,11 @@ function textOf(value: unknown) {
   return shorten(typeof value === 'string' ? value : JSON.stringify(value), longestValue)
 }
 
-type Predictions = Record<'before' | 'after', NodePrediction>
-
 /** What the kubelet would do at once, with the disks as they are, that it does not do now; and thresholds that are gone. */
-export function startsAtOnce({ before, after }: Predictions, change: NodeChange): NodeProblem[] {
+export function startsAtOnce(
+  { before, after }: Record<'before' | 'after', NodePrediction>,
+  change: NodeChange,
+): NodeProblem[] {
   const problems: NodeProblem[] = []
   const add = (kind: GateProblemKind, field: string, text: string) =>
     problems.push({ kind, text, ...nearestPlace(change, [field]) })
@@ -472,7 +465,8 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
       const text = 'With as much on the disk as now, the kubelet evicts pods.'
       return [...problems, { kind: 'eviction', text, ...place }]
     }
-    const text = `With ${signal === undefined || isOfDisk(signal) ? 'the disks as they are' : 'what is in use now'}, the kubelet evicts pods at once.`
+    const isOfDisk = signal === undefined || /^(?:node|image|container)fs\./.test(signal)
+    const text = `With ${isOfDisk ? 'the disks as they are' : 'what is in use now'}, the kubelet evicts pods at once.`
     problems.push({ kind: 'eviction', text, most: limitsOf(after), ...place })
   }
   if (after.imageGC?.triggered === true && before.imageGC?.triggered !== true)
@@ -484,7 +478,6 @@ export function startsAtOnce({ before, after }: Predictions, change: NodeChange)
   return problems
 }
 
-const isOfDisk = (signal: string) => /^(?:node|image|container)fs\./.test(signal)
 /** Settings that limit the memory of all pods. */
 const memoryOfPods = [
   'evictionHard.memory.available',

@@ -60,7 +60,7 @@ export class Problems {
   readonly #groups = new Map<string, OpenGroup>()
 
   /** Counts a node that the files reach. */
-  reach(node: NodePlace): void {
+  reach(node: NodePlace) {
     this.#groupOf(node).effects.set(node.name, 'unchanged')
   }
 
@@ -73,7 +73,7 @@ export class Problems {
   }
 
   /** Keeps the values of a field. Null: it stays, or is unknown. */
-  change(node: NodePlace, field: string | null, values: GateValues | null): void {
+  change(node: NodePlace, field: string | null, values: GateValues | null) {
     if (field === null || !values) return
     const { settings } = this.#groupOf(node)
     const known = settings.get(field) ?? null
@@ -82,7 +82,7 @@ export class Problems {
   }
 
   /** @param node of those that the files reach. Null: the problem is the file's own */
-  add(head: ProblemHead, node: NodePlace | null): void {
+  add(head: ProblemHead, node: NodePlace | null = null) {
     const { kind, file, line, field, text } = head
     const { rule = null, severity = null, values = null, most = [], instead = [] } = head
     const stops = stopping.has(kind) || (kind !== 'better' && isSerious(severity))

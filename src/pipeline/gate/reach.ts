@@ -27,7 +27,7 @@ export interface Reach {
 }
 
 /** Nodes whose kubelet a customer's file can reach. Auto Mode has no user data. Source: EKS user guide, EKS Auto Mode */
-export const isReachable = ({ identity }: ReachedNode): boolean =>
+export const isReachable = ({ identity }: ReachedNode) =>
   identity.operatingSystem === 'linux' && !['fargate', 'auto-mode'].includes(identity.owner)
 
 /** @param nodes all reachable nodes of the snapshot */
@@ -101,10 +101,10 @@ function reachOfFile(
 }
 
 /** @param group of `--group` */
-export const isOfGroup = ({ identity }: ReachedNode, group: string): boolean =>
+export const isOfGroup = ({ identity }: ReachedNode, group: string) =>
   matchesGlob(group, identity.group.name) || matchesGlob(group, identity.name)
 
-export const targetWords = ({ group, nodePool, nodeClass }: Target): string =>
+export const targetWords = ({ group, nodePool, nodeClass }: Target) =>
   Object.entries({ nodegroup: group, NodePool: nodePool, EC2NodeClass: nodeClass })
     .flatMap(([what, name]) => (name ? [`${what} ${name}`] : []))
     .join(', ')

@@ -67,16 +67,10 @@ export interface RolledOut {
   refusals: Refusal[]
   /** Null: refused, or not known. */
   settings: StartSettings | null
-  dropped: DroppedSetting[]
+  /** Fields that run, and that the kubelet's file no longer has, since a changed file takes its place as a whole. */
+  dropped: { part: ChangedPart; path: string }[]
   /** The files and flags with which the kubelet starts. Equal texts: the same start. Null: not known. */
   files: string | null
-}
-
-/** A field that runs, and that the kubelet's file no longer has, since a changed file takes its place as a whole. */
-export interface DroppedSetting {
-  part: ChangedPart
-  path: string
-  value: unknown
 }
 
 type NodeImage = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
@@ -112,30 +106,28 @@ interface StartFiles {
 }
 
 export function rollOut(input: NodeInput, identity: NodeImage, rollout: Rollout): RolledOut {
-  const { parts, gone, isAppended } = rollout
+  const { parts, gone, isAppended, starts } = rollout
+  const { amiFamily, kubeletVersion } = identity
   const known = filesNow(input, identity)
-  const files = known ?? unknownFiles(identity)
+  // The files of a node that was not read are those of its image.
+  const files = known ?? filesWith({ ...amiDefaults(amiFamily, kubeletVersion) }, amiFamily)
   for (const path of gone) reset(files, path, identity)
   const { content } = files.main
   const settings: RawObject = {}
   for (const part of parts) {
     if (part.unused !== undefined) continue
-    if (identity.amiFamily === 'Bottlerocket') Object.assign(settings, bottlerocketConfig(part))
+    if (amiFamily === 'Bottlerocket') Object.assign(settings, bottlerocketConfig(part))
     else takePart(files, part, { ...identity, isAppended })
   }
   if (Object.keys(settings).length > 0) takeBottlerocket(files, settings, input, identity)
+  const started = startNode(input, { ...identity, starts }, files)
   if (!known) {
-    const { refusals } = startNode(input, { ...identity, starts: rollout.starts }, files)
-    const sure = refusals.filter(one => isRefusedAnywhere(one, rollout, identity))
-    return { rollout, input: null, refusals: sure, settings: null, dropped: [], files: null }
+    const refusals = started.refusals.filter(one => isRefusedAnywhere(one, rollout, identity))
+    return { rollout, input: null, refusals, settings: null, dropped: [], files: null }
   }
-  const whole = parts.findLast(part => part.unused === undefined && isMainFile(part))
-  const dropped = whole ? droppedSettings(content, files, identity) : []
-  return {
-    rollout,
-    ...startNode(input, { ...identity, starts: rollout.starts }, files),
-    dropped: dropped.map(setting => ({ part: whole as ChangedPart, ...setting })),
-  }
+  const part = parts.findLast(part => part.unused === undefined && isMainFile(part))
+  const paths = part ? droppedPaths(content, files, identity) : []
+  return { rollout, ...started, dropped: paths.flatMap(path => (part ? [{ part, path }] : [])) }
 }
 
 /** Whether the part takes the place of the kubelet's main file. */
@@ -152,11 +144,11 @@ const servicePaths = [
 ]
 
 /** @param before the main file as it was */
-function droppedSettings(
+function droppedPaths(
   before: Readonly<RawObject>,
   files: StartFiles,
   { kubeletVersion, operatingSystem }: NodeImage,
-): Omit<DroppedSetting, 'part'>[] {
+) {
   const defaults = writtenSettings({
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
@@ -176,8 +168,8 @@ function droppedSettings(
     ...ofServices.filter(([, value]) => isSet(value) && value !== 'cgroupfs'),
     ...Object.entries(writtenSettings(before)).filter(([path, value]) => !isDefault(path, value)),
   ]
-    .filter(([path]) => !isGiven(path) && !isJudged(path))
-    .map(([path, value]) => ({ path, value }))
+    .map(([path]) => path)
+    .filter(path => !isGiven(path) && !isJudged(path))
 }
 
 /** The node's own files if they were read, else its running configuration as the main file. Null: neither is known. */
@@ -202,10 +194,6 @@ const filesWith = (content: RawObject, amiFamily: AmiFamily): StartFiles => ({
     ...(amiFamily === 'AL2' ? [] : [`--config-dir=${folder}`]),
   ],
 })
-
-/** Those of a node that was not read: as its image has them. */
-const unknownFiles = ({ amiFamily, kubeletVersion }: NodeImage): StartFiles =>
-  filesWith({ ...amiDefaults(amiFamily, kubeletVersion) }, amiFamily)
 
 /** Whether the kubelet refuses it whatever it runs with: the parts set every field of the refusal. Bottlerocket's template sets all of them. */
 function isRefusedAnywhere({ fields }: Refusal, { parts }: Rollout, { amiFamily }: NodeImage) {
@@ -255,7 +243,7 @@ function takePart(
 }
 
 /** The name of a drop-in: files of a folder `*.d`, and all that are called `*.conf`. Null: the part is none. */
-export function dropInOf({ file, by, nodePath }: ChangedPart): string | null {
+export function dropInOf({ file, by, nodePath }: ChangedPart) {
   const path = by === 'file' ? file : nodePath
   const isDropIn =
     path !== undefined &&

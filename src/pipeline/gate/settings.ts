@@ -1,5 +1,6 @@
 /** The settings of a changed part: whether each reaches a node's kubelet, and a part without one of them. */
 
+import { basename } from 'node:path/posix'
 import { durationMs } from '#base/go/duration.ts'
 import {
   isRawObject,
@@ -46,10 +47,7 @@ export interface PlacedSetting {
 export const placedSettings = (parts: readonly ChangedPart[]): PlacedSetting[] =>
   parts.flatMap(part => settingPaths(part).map(path => ({ part, path })))
 
-export const settingPaths = ({
-  config = {},
-  flags = [],
-}: Omit<KubeletSource, 'source'>): string[] => [
+export const settingPaths = ({ config = {}, flags = [] }: Omit<KubeletSource, 'source'>) => [
   ...pathsOf(config),
   ...flags.flatMap(flag => fieldOfFlag(flag) ?? []),
 ]
@@ -62,7 +60,7 @@ const pathsOf = (config: Readonly<RawObject>) =>
   })
 
 /** Paths that an object of Karpenter sets to nothing. */
-export const removedPaths = (parts: readonly ChangedPart[]): string[] =>
+export const removedPaths = (parts: readonly ChangedPart[]) =>
   parts
     .filter(({ by }) => by === 'karpenter')
     .flatMap(({ config }) =>
@@ -97,7 +95,7 @@ export const otherFlags = (parts: readonly ChangedPart[]): PlacedSetting[] =>
 export const unknownFlags = (
   parts: readonly ChangedPart[],
   { amiFamily, kubeletVersion }: DeclaredNode,
-): string[] =>
+) =>
   parts.flatMap(({ by, flags, unused, nodePath }) => {
     const isOfNodeadm = nodePath === nodeadmEnvironment
     const isScript = by === 'bootstrap' || (by === 'script' && !isOfNodeadm)
@@ -122,14 +120,14 @@ export function lostSettings(
   parts: readonly ChangedPart[],
   node: DeclaredNode & Pick<Rollout, 'isAppended'>,
   settings: StartSettings | null,
-): LostSetting[] {
+) {
   const running =
     settings && writtenSettings({ ...configurationDefaults, ...settings.configuration })
   const lost: LostSetting[] = []
   const placed = parts.map(part => placedSettings([part]))
   for (const [index, part] of parts.entries()) {
     const later = placed.slice(index + 1).flat()
-    const unread = settings?.unread.find(({ path }) => isDropInOf(part, path))
+    const unread = settings?.unread.find(({ path }) => basename(path) === dropInOf(part))
     const unknown = part.unused === undefined ? unknownKeys(part, node) : []
     lost.push(...unknown, ...emptyMaps(part, node, settings))
     for (const setting of declaredIn(part, node)) {
@@ -185,8 +183,6 @@ function unknownKeys(part: ChangedPart, node: DeclaredNode): LostSetting[] {
     return why === null ? [] : [{ part, path: key, why, isLostOnEachNode: ignored !== 'minor' }]
   })
 }
-
-const isDropInOf = (part: ChangedPart, path: string) => path.split('/').at(-1) === dropInOf(part)
 
 /** Why the image does not read the file in which a script puts the settings. Null: it may. */
 function whyFileUnread({ amiFamily }: DeclaredNode, { nodePath, flags }: ChangedPart) {

@@ -3,11 +3,11 @@
 import { OperatorError } from '#base/operator-error.ts'
 import { nodeKey } from '#base/text.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { classResource } from '#judge/drift/declared.ts'
 import type { DeclaredDevice } from '#judge/help/disk-size.ts'
 import {
   isObjectOf,
   type KubeletSource,
-  type KubernetesNode,
   type NodeRecord,
   type ObjectsInput,
   type Selection,
@@ -59,7 +59,9 @@ export async function surveyOf(snapshot: string, selection: Selection): Promise<
     if (record.kind === 'Objects') addClasses(classes, objectsInput(record))
     if (record.kind !== 'Node') continue
     hasNode = true
-    const node = reachedNode(record.cluster, record.node)
+    const { cluster, node: own } = record
+    const nodeClass = own.metadata?.labels?.['karpenter.k8s.aws/ec2nodeclass'] ?? null
+    const node = { cluster, identity: nodeIdentity(own), nodeClass }
     if (isReachable(node)) nodes.set(place, node)
   }
   if (!hasNode) throw new OperatorError(`${snapshot} has no node that could be judged`)
@@ -96,7 +98,7 @@ export async function* placedRecords(
 const identityKeys = new Set(['kind', 'cluster', 'node'])
 
 function identityOnly(record: SnapshotRecord): SnapshotRecord | null {
-  if (record.kind === 'Objects') return record.resource === nodeClasses ? record : null
+  if (record.kind === 'Objects') return record.resource === classResource ? record : null
   if (record.kind !== 'Node') return record
   const { kind, cluster, node } = record
   const { metadata, spec, status } = node
@@ -107,14 +109,12 @@ function identityOnly(record: SnapshotRecord): SnapshotRecord | null {
   } as NodeRecord
 }
 
-const nodeClasses = 'ec2nodeclasses.karpenter.k8s.aws'
-
 function addClasses(
   classes: Map<string, SurveyedClass>,
   { cluster, resource, items }: ObjectsInput,
 ) {
   for (const item of items) {
-    if (!isObjectOf(nodeClasses, resource, item)) continue
+    if (!isObjectOf(classResource, resource, item)) continue
     const { userData, kubelet, blockDeviceMappings = [] } = item.spec ?? {}
     const sources = [...(userData ?? []), ...(kubelet ? [{ config: kubelet }] : [])]
     const volumes = blockDeviceMappings.flatMap(({ deviceName = '', rootVolume, ebs }) =>
@@ -127,9 +127,3 @@ function addClasses(
     })
   }
 }
-
-const reachedNode = (cluster: string, node: KubernetesNode): ReachedNode => ({
-  cluster,
-  identity: nodeIdentity(node),
-  nodeClass: node.metadata?.labels?.['karpenter.k8s.aws/ec2nodeclass'] ?? null,
-})

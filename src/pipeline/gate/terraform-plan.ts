@@ -29,7 +29,7 @@ import { takeVolumes, volumeOf } from './volumes.ts'
 const firstKey =
   /^\s*\{\s*"(?:action_invocations|applyable|checks|complete|configuration|errored|format_version|planned_values)"\s*:/
 
-export const isPlanText = (text: string): boolean =>
+export const isPlanText = (text: string) =>
   firstKey.test(text) && /"(?:format_version|root_module)"\s*:/.test(text)
 
 interface Resource {
@@ -39,11 +39,14 @@ interface Resource {
 }
 
 /** @throws ForeignTextError */
-export function takePlan(reading: FileReading, { text }: LocatedText): void {
+export function takePlan(reading: FileReading, { text }: LocatedText) {
   const plan = mapOf(parsePlanJson(text))
   const { root_module: root } = mapOf(plan.planned_values)
   if (!isRawObject(root)) {
-    if (ofNodes.test(text)) throw new ForeignTextError(notPlanned)
+    if (ofNodes.test(text))
+      throw new ForeignTextError(
+        'it has no planned values: give what `terraform show -json PLAN` prints',
+      )
     return
   }
   const resources = resourcesIn(root)
@@ -76,7 +79,6 @@ export function takePlan(reading: FileReading, { text }: LocatedText): void {
 }
 
 const ofNodes = /"(?:aws_launch_template|aws_eks_node_group|kubernetes_manifest|kubectl_manifest)"/
-const notPlanned = 'it has no planned values: give what `terraform show -json PLAN` prints'
 
 /** @throws ForeignTextError */
 function parsePlanJson(text: string): unknown {

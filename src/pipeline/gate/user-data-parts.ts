@@ -2,6 +2,7 @@
 
 import type { TextBudget } from '#base/foreign-text.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
+import { by } from '#base/text.ts'
 import type { LocatedText } from '#base/yaml-place.ts'
 import {
   bottlerocketRoot,
@@ -90,7 +91,7 @@ export interface Place {
 export const isBeforeBootstrap = (
   { afterBootstrap, isOwnImage = false }: ChangedPart,
   isAppended: boolean,
-): boolean => afterBootstrap === undefined || (isAppended && !isOwnImage)
+) => afterBootstrap === undefined || (isAppended && !isOwnImage)
 
 /** A problem that shows without any node. */
 export type FileProblem = Pick<GateProblem, 'kind' | 'line' | 'field' | 'text'>
@@ -132,7 +133,7 @@ export const expressionProblem = (line: number, field: string): FileProblem =>
   fileProblem('unread', line, `${field} is not judged: its value is an expression.`, field)
 
 /** A name as a target has it. */
-export const knownName = (name: unknown): string =>
+export const knownName = (name: unknown) =>
   typeof name === 'string' && !isExpression(name) ? name : ''
 
 /** One of several texts of a file, each for other nodes, which the file does not name. */
@@ -163,11 +164,11 @@ function withoutOtherArguments(line: string) {
 const withWholeLines = (text: string) => text.replace(/\\\r?\n/g, ' ')
 
 /** Whether an expression in user data may set something of a kubelet. */
-export const hidesSettings = (text: string): boolean =>
+export const hidesSettings = (text: string) =>
   expressionLine.test(withWholeLines(text)) || hidesArguments(text, /bootstrap\.sh|kubelet/i)
 
 /** Whether a command of these has an expression as an argument that is for a kubelet. */
-export const hidesArguments = (text: string, commands: RegExp): boolean =>
+export const hidesArguments = (text: string, commands: RegExp) =>
   withWholeLines(text)
     .split(/\n|[|;>]|&&/)
     .filter(command => commands.test(command))
@@ -179,7 +180,7 @@ export function takeUserData(
   located: LocatedText,
   target: Target = {},
   kind: ChangedFileKind = 'UserData',
-): void {
+) {
   const { pieces, unread } = userDataPieces(located, reading.budget)
   // What is of no known form sets nothing of a kubelet, unless it says so.
   const isMentioned = mention.test(located.text) || /\bkubelet\b/.test(located.text)
@@ -194,20 +195,16 @@ export function takeUserData(
     const isBottlerocket = kind === 'UserData' && piece.source === 'bottlerocket'
     const cut = { ...piece, ...cutSettings(piece), words: piece.flags }
     const before = reading.parts.length
-    if (piece.step === 'edit') reading.problems.push(editProblem(piece.lineOf(null)))
+    if (piece.step === 'edit') {
+      const text = "Not read: an edit of the kubelet's file. Give the file that it makes."
+      reading.problems.push(fileProblem('unread', piece.lineOf(null), text))
+    }
     takePiece(reading, cut, named, isBottlerocket ? 'Bottlerocket' : kind, image)
     if (bootstrap < 0 || index < bootstrap || piece.source !== 'script') continue
     for (const part of reading.parts.slice(before))
       part.afterBootstrap = index < restart ? 'restarted' : 'running'
   }
 }
-
-const editProblem = (line: number) =>
-  fileProblem(
-    'unread',
-    line,
-    "Not read: an edit of the kubelet's file. Give the file that it makes.",
-  )
 
 /** The cluster that a NodeConfig or Bottlerocket's settings name. */
 export function clusterIn(pieces: readonly Piece[]): Target {
@@ -238,7 +235,7 @@ export function takePiece(
   target: Target,
   kind: ChangedFileKind,
   image: AmiFamily | undefined = imageOf[piece.source],
-): void {
+) {
   const { config, flags, source } = piece
   const refusals = [...mistakesIn(piece), ...commandsIn(piece)]
   if (Object.keys(config).length + flags.length + refusals.length === 0) return
@@ -357,39 +354,32 @@ function tomlMistakes({ value, lineOf }: WrittenDocument) {
 /** Each has a search for its line. */
 const mostMistakes = 100
 
-/** Those that Bottlerocket surely refuses stay. */
-const firstMistakes = <Mistake extends { isUnknown?: true }>(mistakes: Mistake[]) =>
-  mistakes.length <= mostMistakes
-    ? mistakes
-    : mistakes
-        .toSorted((a, b) => Number(a.isUnknown ?? false) - Number(b.isUnknown ?? false))
-        .slice(0, mostMistakes)
-
-/** @param settings `settings.kubernetes` */
+/** The first ones; those that Bottlerocket surely refuses count first. @param settings `settings.kubernetes` */
 export const settingMistakes = (
   settings: Readonly<RawObject>,
   lineOf: (...path: string[]) => number,
 ): FileProblem[] =>
-  firstMistakes(bottlerocketMistakes(settings)).flatMap(({ setting, key, why, isUnknown }) => {
-    const [field] = fieldOfSetting(setting)
-    const value = key === null ? settings[setting] : mapOf(settings[setting])[key]
-    if (typeof value === 'string' && isExpression(value)) return []
-    const pathTo = (name: string) => (key === null ? [name] : [name, key])
-    const text = isUnknown
-      ? `${setting} is not judged: a release without this setting refuses it.`
-      : `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
-    return fileProblem(
-      isUnknown ? 'unread' : 'refused',
-      lineOf(...pathTo(setting)),
-      text,
-      pathTo(field ?? setting).join('.'),
-    )
-  })
+  bottlerocketMistakes(settings)
+    .toSorted(by(({ isUnknown }) => isUnknown ?? false))
+    .slice(0, mostMistakes)
+    .flatMap(({ setting, key, why, isUnknown }) => {
+      const [field] = fieldOfSetting(setting)
+      const value = key === null ? settings[setting] : mapOf(settings[setting])[key]
+      if (typeof value === 'string' && isExpression(value)) return []
+      const pathTo = (name: string) => (key === null ? [name] : [name, key])
+      const text = isUnknown
+        ? `${setting} is not judged: a release without this setting refuses it.`
+        : `Bottlerocket refuses ${setting}: ${why}. The node does not join the cluster.`
+      return fileProblem(
+        isUnknown ? 'unread' : 'refused',
+        lineOf(...pathTo(setting)),
+        text,
+        pathTo(field ?? setting).join('.'),
+      )
+    })
 
-export const isMisplacedToml = (document: RawObject): boolean =>
-  misplacedSettings(document).length > 0
-
-const misplacedSettings = (document: RawObject): [table: string, setting: string][] =>
+/** Settings of a kubelet in other tables than `settings.kubernetes`. */
+export const misplacedSettings = (document: RawObject): [table: string, setting: string][] =>
   Object.entries({
     ...tablesOf(document, 'settings'),
     ...tablesOf(document, 'setting'),

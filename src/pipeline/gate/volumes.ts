@@ -103,7 +103,7 @@ export function takeVolumes(
   reading: FileReading,
   volumes: DeclaredVolume[],
   { target, userData, line }: { target: Target; userData: string; line: number },
-): void {
+) {
   if (volumes.length === 0) return
   reading.problems.push(...unclearVolumes(volumes))
   reading.parts.push({
@@ -185,13 +185,14 @@ export function diskChange(
   return {
     part: declared.part,
     path: declared.path,
-    values: { before: [gibText(volumeBytes ?? disk.capacityBytes)], after: [declared.written] },
+    values: {
+      before: [`${Math.round((volumeBytes ?? disk.capacityBytes) / gibibyte)} GiB`],
+      after: [declared.written],
+    },
     apply: node => withDisk(node, capacityBytes / disk.capacityBytes),
     undo: (node, { summary, node: asRead }) => ({ ...node, summary, node: asRead }),
   }
 }
-
-const gibText = (bytes: number) => `${Math.round(bytes / gibibyte)} GiB`
 
 /** Null: unknown, or images have a disk of their own. */
 function diskOf({ summary, volumes }: NodeInput, image: Image) {
@@ -243,12 +244,8 @@ function resized(stats: FilesystemStats, ratio: number): FilesystemStats {
   }
 }
 
-export interface MisplacedVolume extends Place {
-  text: string
-}
-
 /** Volumes that hold nothing of images, containers and pods, while none for these is declared. */
-export function misplacedVolumes(parts: readonly ChangedPart[], image: Image): MisplacedVolume[] {
+export function misplacedVolumes(parts: readonly ChangedPart[], image: Image) {
   const { amiFamily } = image
   if (amiFamily === 'other' || dataVolume(parts, image)) return []
   const data = dataDevice(image)
@@ -273,11 +270,8 @@ export function misplacedVolumes(parts: readonly ChangedPart[], image: Image): M
 }
 
 /** Whether a text of user data prepares disks itself. */
-export const mountsDisks = (text: string): boolean =>
+export const mountsDisks = (text: string) =>
   /\bmount\b|mkfs|\/etc\/fstab|pvcreate|setup-local-disks/.test(text)
-
-export const hasInstanceStore = (spec: unknown): boolean =>
-  mapOf(spec).instanceStorePolicy === 'RAID0'
 
 /*
  * Sizes of volumes that are written out in HCL.
@@ -298,7 +292,7 @@ const ebs = /\bebs\W{0,9}$/
 const most = { sizes: 60, blocks: 20, head: 500 }
 
 /** @param text without comments; @param whole with the user data */
-export function takeHclVolumes(reading: FileReading, text: string, whole: string): void {
+export function takeHclVolumes(reading: FileReading, text: string, whole: string) {
   const sizes = [...text.matchAll(size)]
   const found = sizes.slice(0, most.sizes).flatMap(match => {
     const written = (match[2] ?? '').trim().replace(/^"(.*)"$/, '$1')
@@ -321,7 +315,8 @@ export function takeHclVolumes(reading: FileReading, text: string, whole: string
     }
     const [, name] = device.exec(blockFrom(text, mapping?.start ?? 0)) ?? []
     if (!isOfDisk && name === undefined) {
-      reading.problems.push(fileProblem('unread', line, noDevice, 'volumeSize'))
+      const text = 'volumeSize is not judged: its device is not written out beside it.'
+      reading.problems.push(fileProblem('unread', line, text, 'volumeSize'))
       return []
     }
     return [{ volume: volumeOf(written, isOfDisk ? null : (name ?? ''), line), heads }]
@@ -345,23 +340,16 @@ export function takeHclVolumes(reading: FileReading, text: string, whole: string
     const isClear = new Set(sameDevice.map(({ written }) => written)).size < 2
     if (target !== unnamed || isClear)
       takeVolumes(reading, [volume], { target, userData: whole, line })
-    else reading.problems.push(fileProblem('unread', line, ambiguousText(path), path))
+    else {
+      const text = `${path} is not judged: this file has several sizes, and does not say of which nodegroup each is. Give the plan as JSON.`
+      reading.problems.push(fileProblem('unread', line, text, path))
+    }
   }
 }
 
-const noDevice = 'volumeSize is not judged: its device is not written out beside it.'
-const ambiguousText = (path: string) =>
-  `${path} is not judged: this file has several sizes, and does not say of which nodegroup each is. Give the plan as JSON.`
-
-interface Block {
-  /** The line before its bracket. */
-  head: string
-  start: number
-}
-
-/** The innermost first. */
+/** The innermost first. `head`: the line before its bracket. */
 function blocksAround(text: string, at: number) {
-  const blocks: Block[] = []
+  const blocks: { head: string; start: number }[] = []
   let closed = 0
   for (let start = at; start >= 0 && blocks.length < most.blocks; start--) {
     if (text[start] === '}') closed++

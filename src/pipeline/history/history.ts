@@ -133,11 +133,9 @@ async function takeNodes(
   last: string,
   { textAt, ownRunId, earlier }: { textAt: TextAt; ownRunId: string; earlier: Earlier },
 ) {
-  const lastMs = Date.parse(utcDay(last))
-  for (let back = 0; back <= daysBack && !Number.isNaN(lastMs); back++) {
-    const text = await textAt(
-      nodesKey(cluster, utcDay(new Date(lastMs - back * dayMs).toISOString())),
-    )
+  const lastDay = utcDay(last)
+  for (let back = 0; back <= daysBack && !Number.isNaN(Date.parse(lastDay)); back++) {
+    const text = await textAt(nodesKey(cluster, dayBefore(lastDay, back)))
     if (text === null) continue
     for (const { node, runId, ...facts } of factsIn(text))
       earlier.nodes.set(nodeKey(cluster, node), readingOf(facts, runId === ownRunId))
@@ -348,7 +346,7 @@ const scopeIn = ({ document: { run } }: AuditedRun, scope: string | null) =>
   scope === null || run.account === null ? null : JSON.stringify([run.account, run.region, scope])
 
 /** The EKS clusters that the policy selects. Only runs with equal scopes can report that a cluster is gone. */
-export const scopeOf = ({ accounts, clusters }: Policy): string =>
+export const scopeOf = ({ accounts, clusters }: Policy) =>
   JSON.stringify([
     accounts.map(({ roleArn, regions }) => [roleArn, regions]),
     clusters.names,
@@ -364,9 +362,7 @@ function fillsOf(nodes: AuditedNode[], earlier: Earlier) {
 const dayBefore = (day: string, days: number) =>
   utcDay(new Date(Date.parse(day) - days * dayMs).toISOString())
 
-type PartCompared = Pick<Compared, 'delta' | 'before'>
-
-const notCompared: PartCompared = {
+const notCompared: Pick<Compared, 'delta' | 'before'> = {
   delta: { new: [], resolved: [], worse: [], regressed: [] },
   before: null,
 }

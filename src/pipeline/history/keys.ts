@@ -19,7 +19,7 @@ export const trendsKey = (cluster: string) => `${trendsPrefix}${clusterKey(clust
 const keptLength = 150
 
 /** A key segment for any cluster name: readable if possible, unique always. */
-export function clusterKey(cluster: string): string {
+export function clusterKey(cluster: string) {
   const encoded = encodeURIComponent(cluster.toWellFormed()).replace(
     /[.*'()!~]/g,
     character => `%${character.charCodeAt(0).toString(16)}`,
@@ -34,10 +34,10 @@ export const dayOf = (key: string) =>
   /\d{4}-\d{2}-\d{2}/.exec(key.slice(key.lastIndexOf('/') + 1))?.[0] ?? null
 
 /** Maximum unpacked bytes of days and trends that a process holds for all clusters. Parsed, they take up to ten times as much memory. */
-export const historyRoom = (): number => Math.floor(getHeapStatistics().heap_size_limit / 32)
+export const historyRoom = () => Math.floor(getHeapStatistics().heap_size_limit / 32)
 
 /** Undefined: the text is not JSON, or exceeds the limits of a history file. */
-export const jsonIn = (text: string): unknown => parsedJson(text, inputLimits.history)
+export const jsonIn = (text: string) => parsedJson(text, inputLimits.history)
 export const packText = (text: string): Buffer => gzipSync(text)
 
 const rounds = 5
@@ -48,11 +48,7 @@ const rounds = 5
  * @throws Error with a message for people when the store cannot be read or written, the file changes again and again, or
  * it was too long and was written anew
  */
-export async function updateText(
-  store: Store,
-  key: string,
-  change: (text: string) => string,
-): Promise<void> {
+export async function updateText(store: Store, key: string, change: (text: string) => string) {
   const contentType = 'application/gzip'
   const isWritten = await update(store, key, rounds, async () => {
     const { text, version, flaw } = await readText(store, key)
@@ -65,24 +61,15 @@ export async function updateText(
     throw new Error(`${store.location}/${key} was changed by other writers at every try`)
 }
 
-interface FoundText {
-  /** Empty: there is no file, it is no gzip, or it is too long. */
-  text: string
-  /** Null: there is no file, or a too long one. */
-  version: string | null
-  /** Why it is too long; null: it is not. */
-  flaw: string | null
-}
-
 /** Nodes of one group have nearly the same lines. */
 const shortBytes = 4 * 1024 * 1024
 
-/** @param maxBytes limit of the unpacked text @throws Error with a message for people when the store cannot be read */
-export async function readText(
-  store: Store,
-  key: string,
-  maxBytes: number = historyRoom(),
-): Promise<FoundText> {
+/**
+ * @param maxBytes limit of the unpacked text
+ * @returns `text` empty: there is no file, it is no gzip, or it is too long; `version` null: there is no file, or a too long one; `flaw`: why it is too long
+ * @throws Error with a message for people when the store cannot be read
+ */
+export async function readText(store: Store, key: string, maxBytes = historyRoom()) {
   try {
     const found = await store.read(key)
     if (!found) return { text: '', version: null, flaw: null }

@@ -42,7 +42,9 @@ export async function historyOfNode(
       if (facts) readDays.push({ day, ...facts })
     }
     if (readDays.length === 0) continue
-    const cluster = nameOf(segment, last?.document.clusters.map(({ name }) => name) ?? [])
+    const known = last?.document.clusters.find(({ name }) => clusterKey(name) === segment)
+    // A cluster that is gone has its key segment as name.
+    const cluster = known?.name ?? segment
     const isCarried = last?.readings.some(
       reading => reading.isCarried && clusterKey(reading.cluster) === segment,
     )
@@ -57,10 +59,7 @@ export async function historyOfNode(
 }
 
 /** @throws Error with a message for people when the store cannot be read */
-export async function clusterTrends(
-  store: Store,
-  { clusters, days }: LookupOptions,
-): Promise<ClusterTrend[]> {
+export async function clusterTrends(store: Store, { clusters, days }: LookupOptions) {
   const chosen = new Set(clusters.map(clusterKey))
   const trends: ClusterTrend[] = []
   for await (const key of store.list(trendsPrefix)) {
@@ -76,10 +75,6 @@ export async function clusterTrends(
   }
   return trends
 }
-
-/** A cluster that is gone has its key segment as name. */
-const nameOf = (segment: string, names: string[]) =>
-  names.find(name => clusterKey(name) === segment) ?? segment
 
 const daysBetween = (earlier: string, later: string) =>
   (Date.parse(later) - Date.parse(earlier)) / dayMs

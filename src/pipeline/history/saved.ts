@@ -95,7 +95,6 @@ export function documentShape<Finding extends z.ZodType>(
   })
 }
 
-const count = z.int().min(0)
 const number = z.number().nullable()
 const day = z.iso.date()
 const text = z.string()
@@ -111,7 +110,7 @@ const basis = {
   thresholds: z
     .array(z.object({ signal: text, value: text, hard: z.boolean(), margin: number }))
     .nullable(),
-  held: z.array(z.object({ filesystem: text, holder: text, bytes: count })),
+  held: z.array(z.object({ filesystem: text, holder: text, bytes: whole })),
   firstVictims: z.array(z.object({ signal: text, pods: z.array(text) })),
 }
 
@@ -180,16 +179,16 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
       predictedBytes: number,
     }),
   ),
-  images: z.array(z.tuple([text, count, day.nullable().optional()])).max(mostImages),
+  images: z.array(z.tuple([text, whole, day.nullable().optional()])).max(mostImages),
   pastReleases: z
-    .array(z.tuple([text, count]))
+    .array(z.tuple([text, whole]))
     .max(mostPastReleases)
     .optional(),
   imagesSince: day.nullable(),
   beforeEvictions: z.array(z.object(basis)),
   rules: z.array(text),
   missed: text,
-  leftOut: count,
+  leftOut: whole,
 })
 
 const trend: z.ZodType<ClusterTrend> = z.object({
@@ -197,28 +196,28 @@ const trend: z.ZodType<ClusterTrend> = z.object({
   cluster: text,
   points: listOf(
     z.object({
-      day: day,
+      day,
       runId: text,
       grade: gradeShape,
       coverage: coverageShape,
-      findings: z.record(z.enum(severities), count),
+      findings: z.record(z.enum(severities), whole),
       groups: listOf(
         z.object({
           kind: z.enum(subjectKinds),
           name: text,
-          nodes: count,
-          known: count,
+          nodes: whole,
+          known: whole,
           usedPercent: z
             .object({ min: z.number(), median: z.number(), max: z.number() })
             .nullable(),
-          nearImageGc: count.nullable(),
+          nearImageGc: whole.nullable(),
           imageGcHeadroomBytes: number,
         }),
       ),
       imageGc: z
-        .object({ rounds: count, countedBytes: count, freedBytes: count, errorPercent: number })
+        .object({ rounds: whole, countedBytes: whole, freedBytes: whole, errorPercent: number })
         .nullable(),
-      groupsLeftOut: count,
+      groupsLeftOut: whole,
     }),
   ),
 })
@@ -243,7 +242,7 @@ export function* factsIn(text: string): Generator<NodeFacts> {
 }
 
 /** Null: not a trend. */
-export function parsedTrend(text: string): ClusterTrend | null {
+export function parsedTrend(text: string) {
   const parsed = trend.safeParse(jsonIn(text))
   return parsed.success ? parsed.data : null
 }

@@ -130,27 +130,22 @@ async function learn({ records, policy }: TuneOptions) {
     for (const image of imagesOf(prepareNode(input, takenAt, null)))
       if (image.users.length > 0) for (const name of image.names) users.add(name)
   }
-  const recommended = await withEndingImageGc(recommendation.patch(), { usages, records, takenAt })
+  const recommended = await withEndingImageGc(recommendation.patch(), usages, records, takenAt)
   return { ...recommended, users, clusters, first, nodes, takenAt, inputErrors }
 }
 
 /** With the configuration of its files, if the running one was not read. */
 const configuredInput = (record: NodeRecord) => withConfigurationOnDisk(nodeInput(record)).input
 
-const keyOf = ({ cluster, node }: Extract<SnapshotRecord, { kind: 'Node' }>) =>
-  nodeKey(cluster, node.metadata?.name ?? null)
-
-interface Starting {
-  usages: ReadonlyMap<string, number>
-  records: TuneOptions['records']
-  takenAt: string
-}
+const keyOf = ({ cluster, node }: NodeRecord) => nodeKey(cluster, node.metadata?.name ?? null)
 
 /** Without percentages at which image GC would start now on a node, and would not free enough. */
 async function withEndingImageGc(
   patch: RawObject,
-  { usages, records, takenAt }: Starting,
-): Promise<{ patch: RawObject } & Pick<TuneDocument, 'leftOut'>> {
+  usages: ReadonlyMap<string, number>,
+  records: TuneOptions['records'],
+  takenAt: string,
+) {
   const { [high]: start, [low]: stop, ...others } = patch
   const whole = { patch, leftOut: null }
   const starting = [...usages].filter(([, percent]) => percent >= Number(start))
@@ -299,7 +294,7 @@ const tunedRules = rules.flatMap(rule =>
 function openRecommendation(policy: Policy) {
   let patch: RawObject = {}
   return {
-    take(subject: NodeSubject): void {
+    take(subject: NodeSubject) {
       for (const rule of tunedRules) {
         const outcome = outcomeOf(rule, subject, policy)
         const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}

@@ -1,5 +1,6 @@
 /** Words that the formats of a gate share. */
 
+import { firstLines, firstNames } from '#base/text.ts'
 import {
   type GateDocument,
   type GateFile,
@@ -75,7 +76,7 @@ const selfExplaining: ReadonlySet<GateProblemKind> = new Set([
 ])
 
 /** Null: the problem's own text says it, and no finding reports it. */
-function labelOf({ kind, severity }: GateProblem): string | null {
+function labelOf({ kind, severity }: GateProblem) {
   if (selfExplaining.has(kind)) return severity
   return severity === null ? kinds[kind] : `${kinds[kind]}, ${severity}`
 }
@@ -108,7 +109,7 @@ const nodeCount = (groups: readonly GateProblem[]) =>
   groups.reduce((sum, { nodes }) => sum + nodes.count, 0)
 
 /** `5 nodes in 2 groups: prod/general (3), prod/batch (2)`, `prod/general, 3 nodes: a, b, c`; null: the problem is the file's own. */
-export function placesOf(effect: Effect, names: number): string | null {
+export function placesOf(effect: Effect, names: number) {
   const groups = groupsOf(effect)
   const [first = effect[0]] = groups
   if (groups.length === 1) {
@@ -138,13 +139,11 @@ function headlineOf(effect: Effect) {
   const settings = groupProblems(effect, one => [one.field, one.line]).map(
     ([one]) => `${nameText(one.field ?? '')}${one.line === line ? '' : ` (line ${one.line})`}`,
   )
-  const more = settings.length - shownFields
-  const shown = [...settings.slice(0, shownFields), ...(more > 0 ? [`${more} more`] : [])]
-  return `${shown.join(', ')} ${settings.length === 1 ? 'takes' : 'take'} no effect: ${lineText(text)}`
+  return `${firstNames(settings, shownFields)} ${settings.length === 1 ? 'takes' : 'take'} no effect: ${lineText(text)}`
 }
 
 /** The value to write. */
-function valueTexts(effect: Effect): string[] {
+function valueTexts(effect: Effect) {
   const limits = limitTexts(effect.flatMap(({ most }) => most))
   const instead = insteadTexts(effect)
   return [
@@ -156,7 +155,7 @@ function valueTexts(effect: Effect): string[] {
 }
 
 /** `imageGCHighThresholdPercent 56 and imageGCLowThresholdPercent 51`, with the nodes that each is for if they differ. */
-function insteadTexts(effect: Effect): string[] {
+function insteadTexts(effect: Effect) {
   const all = effect.flatMap(problem =>
     problem.instead.map(({ settings, nodes }) => ({
       text: Object.entries(settings)
@@ -172,7 +171,7 @@ function insteadTexts(effect: Effect): string[] {
 }
 
 /** The value that runs, if all nodes have one: with it the problem is not there. */
-function todayText(effect: Effect): string {
+function todayText(effect: Effect) {
   const [now, ...others] = new Set(effect.flatMap(({ values }) => values?.before ?? [null]))
   const isOfField = effect.every(({ field, most }) =>
     most.every(({ signal }) => field?.endsWith(`.${signal}`)),
@@ -401,15 +400,13 @@ function table(sheet: Sheet, all: readonly GateGroup[], problems: readonly GateP
 /** Settings of a problem that stops the change come first. */
 function settingsCell({ settings, refused, unread }: GateGroup, problems: readonly GateProblem[]) {
   const stops = new Set(problems.filter(problem => problem.stops).map(({ field }) => field))
-  const shown = settings
-    .toSorted((a, b) => Number(stops.has(b.field)) - Number(stops.has(a.field)))
-    .slice(0, shownSettings)
-    .map(({ field, values }) => escapeMarkdown(settingText(field, [values])))
-  const more = settings.length - shown.length
-  if (shown.length === 0 && refused + unread > 0)
+  if (settings.length === 0 && refused + unread > 0)
     return refused > 0 ? 'unknown: refused' : 'unknown: not read'
-  if (shown.length === 0) return 'as before'
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('<br>')
+  if (settings.length === 0) return 'as before'
+  const texts = settings
+    .toSorted((a, b) => Number(stops.has(b.field)) - Number(stops.has(a.field)))
+    .map(({ field, values }) => escapeMarkdown(settingText(field, [values])))
+  return firstLines(texts, shownSettings).join('<br>')
 }
 
 function consequences(

@@ -22,7 +22,6 @@ import {
   type MetNode,
   type NotReadNow,
 } from '#model/delta.ts'
-import type { NodeSample } from '#model/finding.ts'
 import { errorsText } from '#model/input/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import {
@@ -75,7 +74,7 @@ export function compareRuns(old: ComparedRun, now: ComparedRun): Delta {
 }
 
 /** The findings as `highwater.diff/1` lists them. */
-export const findingsByChange = ({ findings }: Delta): DiffDocument['findings'] =>
+export const findingsByChange = ({ findings }: Delta) =>
   Object.fromEntries(
     changes.map(change => [
       change,
@@ -88,18 +87,11 @@ const findingsOf = ({ document: { findings, waived } }: ComparedRun) =>
 
 const sampleSize = 20
 
-const stateOf = (finding: ComparedFinding | undefined): FindingState | null =>
-  finding
-    ? {
-        severity: finding.severity,
-        confidence: finding.confidence,
-        nodes: cut(finding.nodes),
-        waived: finding.waived,
-      }
-    : null
-const cut = ({ count, sample }: NodeSample): NodeSample => ({
-  count,
-  sample: sample.slice(0, sampleSize),
+const stateOf = ({ severity, confidence, nodes, waived }: ComparedFinding): FindingState => ({
+  severity,
+  confidence,
+  nodes: { count: nodes.count, sample: nodes.sample.slice(0, sampleSize) },
+  waived,
 })
 
 function changedFinding(
@@ -109,7 +101,7 @@ function changedFinding(
   why: string[],
 ): ChangedFinding {
   const { rule, cluster, subject, title } = (after ?? before)!
-  const states = { before: stateOf(before), after: stateOf(after) }
+  const states = { before: before ? stateOf(before) : null, after: after ? stateOf(after) : null }
   return { change, id, rule, cluster, subject, title, ...states, why }
 }
 
@@ -122,8 +114,7 @@ const byChange = by<ChangedFinding>(
   ({ id }) => id,
 )
 
-type OnNode = { cluster: string; node: string | null }
-const byNode = by<OnNode>(
+const byNode = by<{ cluster: string; node: string | null }>(
   ({ cluster }) => cluster,
   ({ node }) => node ?? '',
 )

@@ -6,7 +6,8 @@ import type { NotAudited } from '#model/finding.ts'
 import type { Subject } from '#model/input/record.ts'
 
 /** `undecided`: the node was not read, or its outcome is unknown. `notFailing`: passing or absent. `open`: the document does not show which. */
-type State = 'failing' | 'passing' | 'absent' | 'notFailing' | 'undecided' | 'open'
+const states = ['failing', 'passing', 'absent', 'notFailing', 'undecided', 'open'] as const
+type State = (typeof states)[number]
 export type Nodes = Record<State, { count: number; names: string[] }>
 
 type FindingOnSubject = Pick<ComparedFinding, 'rule' | 'cluster' | 'subject'>
@@ -119,15 +120,17 @@ export type Knowledge = ReturnType<typeof knowledgeOf>
 /** The nodes of a finding of the other run, grouped by their state in this run. */
 export function statesIn(known: Knowledge, finding: ComparedFinding): Nodes {
   const { count, sample } = finding.nodes
-  const states = emptyStates()
+  const nodes = Object.fromEntries(
+    states.map(state => [state, { count: 0, names: [] as string[] }]),
+  ) as Nodes
   for (const name of sample) {
-    const state = states[stateOf(known, finding, name)]
+    const state = nodes[stateOf(known, finding, name)]
     state.count++
     state.names.push(name)
   }
-  if (count > sample.length) states[stateOfUnnamed(known, finding)].count += count - sample.length
-  if (count === 0) states[stateOfCluster(known, finding)].count++
-  return states
+  if (count > sample.length) nodes[stateOfUnnamed(known, finding)].count += count - sample.length
+  if (count === 0) nodes[stateOfCluster(known, finding)].count++
+  return nodes
 }
 
 export const isPresent = ({ present }: Knowledge, cluster: string, node: string) =>
@@ -197,7 +200,7 @@ const reasonFor = (
   { reasons, unreadReasons }: Knowledge,
   finding: FindingOnSubject,
   node: string | undefined,
-): string | undefined =>
+) =>
   reasons.get(subjectKey(finding)) ??
   reasons.get(subjectKey(wholeCluster(finding))) ??
   unreadReasons.get(keyOf(finding.cluster, null)) ??
@@ -254,16 +257,6 @@ function stateOfCluster(known: Knowledge, finding: ComparedFinding): State {
 
 export const isDrift = ({ evidence }: ComparedFinding) =>
   evidence.some(({ kind }) => kind === 'layer')
-
-const emptyNodes = (): Nodes[State] => ({ count: 0, names: [] })
-const emptyStates = (): Nodes => ({
-  failing: emptyNodes(),
-  passing: emptyNodes(),
-  absent: emptyNodes(),
-  notFailing: emptyNodes(),
-  undecided: emptyNodes(),
-  open: emptyNodes(),
-})
 
 export const isListBroken = ({ cause }: NotAudited) => cause === 'clusters' || cause === 'nodes'
 

@@ -70,10 +70,7 @@ const partOf = (run: RememberedRun, isOf: (cluster: string) => boolean): Remembe
 })
 
 /** The state for the next run: this run's clusters, then the earlier state of clusters not in this run. */
-export function withAbsent(
-  run: Omit<RememberedRun, 'runId'>,
-  absent: RememberedRun | null,
-): Omit<RememberedRun, 'runId'> {
+export function withAbsent(run: Omit<RememberedRun, 'runId'>, absent: RememberedRun | null) {
   if (!absent) return run
   const { document } = absent
   return {

@@ -34,7 +34,7 @@ type GrowingDisk = 'nodefs' | 'imagefs'
 export function withReading(
   before: FillSeries | null,
   { identity, at, prediction, happened = [] }: TakenNode,
-): FillSeries | null {
+) {
   if (identity.bootId === null) return null
   const bootId = shorten(identity.bootId, 40)
   const earlier = before?.bootId === bootId ? before : null
@@ -71,7 +71,7 @@ export function withReading(
 }
 
 /** Null: not read. */
-export const usedOf = (disk: FilesystemState | null): number | null =>
+export const usedOf = (disk: FilesystemState | null) =>
   disk?.capacityBytes == null || disk.availableBytes === null
     ? null
     : Math.max(0, disk.capacityBytes - disk.availableBytes)
@@ -148,10 +148,7 @@ function rateOf(grownBytes: number, overMs: number): ObservedGrowth | UnseenGrow
 }
 
 /** The growth seen by earlier runs, if known; else the rate within this run. */
-export const mergedGrowth = (
-  remembered: NodeGrowth | undefined,
-  rate: NodeGrowth | undefined,
-): NodeGrowth | undefined =>
+export const mergedGrowth = (remembered: NodeGrowth | undefined, rate: NodeGrowth | undefined) =>
   rate
     ? {
         ...remembered,

@@ -43,13 +43,9 @@ const ofEvents: Readonly<Record<string, Happening['what']>> = {
   ImageGCFailed: 'image-gc-failed',
   Rebooted: 'reboot',
 }
-const watchedConditions: ReadonlySet<string> = new Set([
-  'DiskPressure',
-  'MemoryPressure',
-  'PIDPressure',
-  'Ready',
-])
-export function happeningsOf(input: NodeInput, at: string): Happening[] {
+const watchedConditions = ['DiskPressure', 'MemoryPressure', 'PIDPressure', 'Ready']
+
+export function happeningsOf(input: NodeInput, at: string) {
   const recorded = recordedEvictions(input.pods ?? [], at, windowMs).map(
     ({ namespace, name, time, message }) =>
       happening(time ?? at, 'evicted', `${namespace}/${name}`, message),
@@ -61,7 +57,7 @@ export function happeningsOf(input: NodeInput, at: string): Happening[] {
 }
 
 /** The conditions of pressure that the node reports now. */
-export const pressuresOf = ({ node }: NodeInput): NonNullable<TakenNode['pressures']> =>
+export const pressuresOf = ({ node }: NodeInput) =>
   (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) =>
     status === 'True' && type.endsWith('Pressure')
       ? [{ condition: shorten(type, nameLength), since: lastTransitionTime ?? null }]
@@ -72,7 +68,7 @@ export const pressuresOf = ({ node }: NodeInput): NonNullable<TakenNode['pressur
 export const withEvents = (
   { happened = [], identity, at }: TakenNode,
   events: readonly NodeEvent[] | null,
-): Happening[] => mergeHappenings(fromEvents(events ?? [], identity.name, at), happened)
+) => mergeHappenings(fromEvents(events ?? [], identity.name, at), happened)
 
 const fromEvents = (events: readonly NodeEvent[], node: string, at: string): Happening[] =>
   events.flatMap(({ reason, pod, message, lastTime }) => {
@@ -88,7 +84,7 @@ function fromConditions({ node }: NodeInput, at: string): Happening[] {
   const joinedMs = Date.parse(node.metadata?.creationTimestamp ?? '') + joiningMs
   return (node.status?.conditions ?? []).flatMap(({ type = '', status, lastTransitionTime }) => {
     const isNews =
-      watchedConditions.has(type) && isWithinWindow(lastTransitionTime ?? null, at, windowMs)
+      watchedConditions.includes(type) && isWithinWindow(lastTransitionTime ?? null, at, windowMs)
     if (!isNews || lastTransitionTime === undefined) return []
     if (Date.parse(lastTransitionTime) <= joinedMs) return []
     const isBack = type !== 'Ready' && lastTransitionTime === ready?.lastTransitionTime
@@ -142,10 +138,7 @@ function happening(
 }
 
 /** The reading, unless it is of another machine: since then a machine with another boot id has joined under the same name. */
-export function readingOfMachine(
-  { identity, joinedAt = '' }: TakenNode,
-  last: NodeBefore | null,
-): NodeBefore | null {
+export function readingOfMachine({ identity, joinedAt = '' }: TakenNode, last: NodeBefore | null) {
   if (!last || !(Date.parse(joinedAt) > Date.parse(last.at))) return last
   const { bootId } = identity
   return bootId !== null && last.fill?.bootId === shorten(bootId, 40) ? last : null
@@ -156,17 +149,14 @@ export function withRestart(
   { identity: { bootId, name }, at }: TakenNode,
   happened: Happening[],
   before: FillSeries | null,
-): Happening[] {
+) {
   if (!before || bootId === null || shorten(bootId, 40) === before.bootId) return happened
   const message = `boot id ${before.bootId} until ${before.readings.at(-1)?.at ?? 'an earlier run'}`
   return mergeHappenings(happened, [happening(at, 'reboot', name, message)])
 }
 
 /** Each happening once. If there are too many, evictions are kept first, refused pods last. */
-export function mergeHappenings(
-  before: readonly Happening[],
-  now: readonly Happening[],
-): Happening[] {
+export function mergeHappenings(before: readonly Happening[], now: readonly Happening[]) {
   const weight = (one: Happening) => (isPodHappening(one) ? Number(one.what === 'refused') * 2 : 1)
   return joinAlike([...before, ...now])
     .toSorted((a, b) => weight(a) - weight(b) || byAt(b, a))
@@ -175,7 +165,7 @@ export function mergeHappenings(
 }
 
 /** The same act in the same minute is one, and so are evictions of one pod within an hour: later, another pod has its name. */
-export function joinAlike(happenings: readonly Happening[]): Happening[] {
+export function joinAlike(happenings: readonly Happening[]) {
   const all = new Map<string, Happening[]>()
   for (const one of happenings) {
     const key = `${one.what} ${one.subject} ${isPodHappening(one) ? '' : one.at.slice(0, 16)}`
@@ -232,7 +222,7 @@ function freedUntil({ at, wantedBytes }: Reported, next: Reported | undefined) {
   return isNext ? Math.max(0, wantedBytes - next.wantedBytes) : null
 }
 
-function loggedRounds(lines: readonly string[]): Reported[] {
+function loggedRounds(lines: readonly string[]) {
   const rounds: Reported[] = []
   for (const line of lines.flatMap(text => imageGcLine(text) ?? [])) {
     const last = rounds.at(-1)
@@ -260,7 +250,7 @@ const shownName = 40
 export function imagesOf(
   { node, runtime, at }: Pick<NodeInput, 'node' | 'runtime' | 'at'>,
   { imageGC, at: readAt }: Pick<NodePrediction, 'imageGC' | 'at'>,
-): RememberedImage[] {
+) {
   const unused = runtime ? unusedById(imageGC) : null
   const day = (at ?? readAt).slice(0, 10)
   const listed =
@@ -297,7 +287,7 @@ const isUnusedBy: Readonly<Partial<Record<KeptImage['reason'], boolean>>> = {
 }
 
 /** Images whose use is unknown are absent. */
-function unusedById(imageGC: NodePrediction['imageGC']): Map<string, boolean | undefined> {
+function unusedById(imageGC: NodePrediction['imageGC']) {
   const deleted = (imageGC?.deletions ?? []).filter(({ certainty }) => certainty === 'certain')
   return new Map([
     ...deleted.map(({ image }) => [image, true] as const),
@@ -406,10 +396,7 @@ function freedDiskBytes({ prediction: { filesystems } }: TakenNode, { fill }: Im
 }
 
 /** Each round once, because two runs may read the same event. */
-export const mergedRounds = (
-  before: readonly ReclaimRound[],
-  now: readonly ReclaimRound[],
-): ReclaimRound[] =>
+export const mergedRounds = (before: readonly ReclaimRound[], now: readonly ReclaimRound[]) =>
   [...new Map([...before, ...now].map(round => [round.at, round])).values()]
     .toSorted(by(({ at }) => at))
     .slice(-mostRounds)

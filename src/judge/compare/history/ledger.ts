@@ -317,19 +317,14 @@ function groupPoint(key: string, members: AuditedNode[]): GroupPoint {
 }
 
 function spreadOf(values: number[]): Spread | null {
+  if (values.length === 0) return null
   const sorted = values.toSorted((a, b) => a - b)
-  const [min, median, max] = [sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)]
-  return min === undefined || median === undefined || max === undefined
-    ? null
-    : { min, median, max }
+  const median = sorted[Math.floor((sorted.length - 1) / 2)]!
+  return { min: sorted[0]!, median, max: sorted.at(-1)! }
 }
 
 /** One point per day, in order, without points from before `forgetBefore`. */
-export const withPoint = (
-  points: TrendPoint[],
-  point: TrendPoint,
-  forgetBefore: string,
-): TrendPoint[] =>
+export const withPoint = (points: TrendPoint[], point: TrendPoint, forgetBefore: string) =>
   [...points.filter(({ day }) => day !== point.day && day >= forgetBefore), point].toSorted(
     by(({ day }) => day),
   )

@@ -16,7 +16,7 @@ const keptThresholds = 12
 const keptHolders = 4
 const keptBases = 3
 
-export function rulesByNode(findings: ComparedFinding[]): Map<string, string[]> {
+export function rulesByNode(findings: ComparedFinding[]) {
   const rules = new Map<string, string[]>()
   for (const { rule, cluster, nodes } of findings)
     for (const name of nodes.sample) {
@@ -38,7 +38,7 @@ export function nodeFacts(
   rules: string[],
   runId: string,
   fill: FillSeries | null,
-): NodeFacts {
+) {
   const { filesystems, imageGC, eviction } = prediction
   const { layout } = filesystems
   const { ledger, firstVictims = [] } = details()
@@ -169,7 +169,7 @@ function evictionBases(earlier: NodeFacts, now: NodeFacts) {
 }
 
 /** Adds a later, lighter reading to the lines of the last run's day. New nodes get a line. */
-export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
+export const withObservation = (before: NodeFacts[], now: NodeFacts[]) =>
   joinByNode(before, now, (earlier, facts) => {
     const { fill, images, pastReleases, imagesSince } = facts
     // The round that the earlier reading predicted is over.
@@ -186,7 +186,7 @@ export const withObservation = (before: NodeFacts[], now: NodeFacts[]): NodeFact
   })
 
 /** Merges the lines of one day. A later reading replaces an earlier one, but an unread node keeps the day's earlier facts. */
-export const mergedDay = (before: NodeFacts[], now: NodeFacts[]): NodeFacts[] =>
+export const mergedDay = (before: NodeFacts[], now: NodeFacts[]) =>
   joinByNode(before, now, (earlier, facts) =>
     facts.coverage !== 'notRead' || earlier.coverage === 'notRead'
       ? fitFacts({

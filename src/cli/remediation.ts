@@ -11,7 +11,7 @@ import {
   stepKey,
   stepStates,
 } from '#model/plan.ts'
-import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
+import { openEksLookup } from '#pipeline/remediation/run/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediation/run/options.ts'
 import { sealedStore } from '#remediate/seal.ts'
 import { addFormatOption, type PlaceOptions, parseText, policyOf } from './options.ts'
@@ -64,7 +64,7 @@ export async function withRemediation(
   const store = sealedStore(await storeAt(options.store), await keyFor('runs', options.store))
   if (!options.store.includes('://')) process.stderr.write(folderWarning(options.store))
   const { stop, end, close } = pausingSignals(options.deadline)
-  const behind = new EksBehind(policy, end)
+  const behind = openEksLookup(policy, end)
   const unselected = { ...options, cluster: [], nodegroup: [], node: [], deadline: 0 }
   try {
     return await work({

@@ -30,14 +30,9 @@ export class RequestFailure extends Error {
   constructor(
     kind: FailureKind,
     message: string,
-    details: {
-      status?: number
-      retryAfterMs?: number | null
-      refusal?: ReadError['refusal'] | null
-      dial?: RequestFailure['dial']
-      body?: unknown
-      cause?: unknown
-    } = {},
+    details: Partial<
+      Pick<RequestFailure, 'status' | 'retryAfterMs' | 'refusal' | 'dial' | 'body' | 'cause'>
+    > = {},
   ) {
     super(message, { cause: details.cause })
     this.name = 'RequestFailure'

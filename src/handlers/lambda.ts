@@ -182,13 +182,17 @@ const runLines = (
 function writeMetrics(audited: Audited, runMs: number, slowDowns: number) {
   const metrics = newMetrics()
   const { nodesRead, nodesPartlyRead, nodesNotRead } = nodesOf(audited.clusters)
+  const counts = {
+    SlowDowns: slowDowns,
+    ClustersAudited: audited.clusters.length,
+    NodesRead: nodesRead,
+    NodesPartlyRead: nodesPartlyRead,
+    NodesNotRead: nodesNotRead,
+    NotAudited: audited.notAudited,
+  }
   metrics.addMetric('RunDuration', MetricUnit.Milliseconds, runMs)
-  metrics.addMetric('SlowDowns', MetricUnit.Count, slowDowns)
-  metrics.addMetric('ClustersAudited', MetricUnit.Count, audited.clusters.length)
-  metrics.addMetric('NodesRead', MetricUnit.Count, nodesRead)
-  metrics.addMetric('NodesPartlyRead', MetricUnit.Count, nodesPartlyRead)
-  metrics.addMetric('NodesNotRead', MetricUnit.Count, nodesNotRead)
-  metrics.addMetric('NotAudited', MetricUnit.Count, audited.notAudited)
+  for (const [name, count] of Object.entries(counts))
+    metrics.addMetric(name, MetricUnit.Count, count)
   metrics.publishStoredMetrics()
   for (const severity of severities) {
     const ofSeverity = metrics.singleMetric()

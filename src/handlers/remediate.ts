@@ -68,17 +68,8 @@ export function parseRemediationEvent(event: unknown): RemediationRequest {
   const parsed = forms.safeParse(event ?? {})
   if (!parsed.success) throw refusal(mistakesIn(parsed.error.issues))
   if (parsed.data.action !== 'plan') return parsed.data
-  const { action, clusters, nodegroups, nodes, rules, findings, set, allowActAtOnce, source } =
-    parsed.data
-  return {
-    action,
-    selection: { clusters, nodegroups, nodes },
-    rules,
-    findings,
-    changes: changesOf(set),
-    allowActAtOnce,
-    source,
-  }
+  const { clusters, nodegroups, nodes, set, ...request } = parsed.data
+  return { ...request, selection: { clusters, nodegroups, nodes }, changes: changesOf(set) }
 }
 
 function changesOf(set: readonly string[]) {

@@ -1,7 +1,14 @@
 /** The contract of a rule. A rule reads one node's prediction, or the facts of peers, and yields failings. `judge.ts` makes the outcome. */
 
 import type { Command } from '#judge/garbage/kubectl.ts'
-import type { ClusterContext, Need, NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
+import {
+  type ClusterContext,
+  isImageListCut,
+  isSourceExpected,
+  type Need,
+  type NodeContext,
+  type NodeSubject,
+} from '#judge/subject/node-subject.ts'
 import type { ClusterNeed, ClusterPrediction, GarbageFate } from '#model/cluster-garbage.ts'
 import type {
   Cause,
@@ -38,9 +45,11 @@ export {
   plural,
   podName,
   shorten,
+  shortName,
   shortPodName,
   span,
 } from './text.ts'
+export { isImageListCut, isSourceExpected }
 
 export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & {
   [Key in Needed]: NonNullable<NodeSubject[Key]>
@@ -325,6 +334,14 @@ export const clusterRule = <Needed extends ClusterNeed>(
 
 /** `appliesTo` of rules about Linux alone. */
 export const isLinux = ({ identity }: NodeSubject) => identity.operatingSystem === 'linux'
+
+/** `appliesTo` of rules on what only a measurement on the node shows. @param part of it that is needed */
+export const canMeasure =
+  (part?: 'devices' | 'snapshots') =>
+  ({ host, ...subject }: NodeSubject) => {
+    if (!host) return isSourceExpected(subject, 'host')
+    return (part ? host.diskUse?.[part] : host.diskUse) !== undefined
+  }
 
 /* Causes. Settings that are set together are one setting, so that their findings have one cause. */
 

@@ -28,6 +28,9 @@ export function shortenMiddle(text: string, maxLength: number) {
   return shorten(`${text.slice(0, head)}...${text.slice(head + 3 - maxLength)}`, maxLength)
 }
 
+/** `text` as the name of a Kubernetes object. */
+export const shortName = (text: string) => shorten(text, nameLength)
+
 /** Words of others with their addresses broken, so that no program makes links of them: `https[:]//example.com`. */
 export const unlinked = (text: string) => text.replace(/(https?|ftp):\/\//gi, '$1[:]//')
 
@@ -59,7 +62,8 @@ interface NamedPod {
 }
 
 /** `namespace/name` of a pod or of a reference to it. */
-export const podName = (pod: NamedPod | undefined) => `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
+export const podName = (pod: NamedPod | null | undefined) =>
+  `${pod?.namespace ?? ''}/${pod?.name ?? ''}`
 
 /** `shop/web-1 (Deployment shop/web)`. */
 export function placedPod({
@@ -75,4 +79,4 @@ export function placedPod({
   return shorten(`${namespace}/${pod}${owner}`, 2 * nameLength)
 }
 
-export const shortPodName = (pod: NamedPod | undefined) => shorten(podName(pod), nameLength)
+export const shortPodName = (pod: NamedPod | null | undefined) => shortName(podName(pod))

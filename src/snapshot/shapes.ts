@@ -42,6 +42,7 @@ const containerStatus = {
   image: 'text',
   imageID: 'text',
   containerID: 'text',
+  started: 'boolean',
   restartCount: 'number',
   state: containerState,
   lastState: containerState,

@@ -6,7 +6,7 @@ import { remediationScenario } from '#lab/scenarios/remediation.ts'
 import type { ClusterRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { kubeconfigTargets } from '#pipeline/audit/fleet.ts'
-import { EksBehind } from '#pipeline/remediation/run/eks-behind.ts'
+import { openEksLookup } from '#pipeline/remediation/run/eks-behind.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { kubeconfigEndpoint } from '#test/kubeconfig-endpoint.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -21,7 +21,7 @@ it('the cluster of a context is found by its address, with its status and its no
   const file = join(temporaryFolder(), 'kubeconfig')
   writeFileSync(file, lab.kubeconfig)
   const endpoint = await kubeconfigEndpoint(file, null)
-  const behind = new EksBehind(defaultPolicy, never)
+  const behind = openEksLookup(defaultPolicy, never)
   for (const _ of [1, 2]) {
     const [target] = await kubeconfigTargets([endpoint], defaultPolicy, behind)
     expect(target?.record).toMatchObject({
@@ -54,7 +54,7 @@ describe('a cluster that EKS does not find', () => {
   ])('and that is one of EKS %s: not read, and why', async (_, context, address) => {
     const other = found({ eks: { name: 'other', endpoint: 'https://other.eks.amazonaws.com' } })
     expect(
-      await new EksBehind(defaultPolicy, never, other).clusterBehind(context, { server: address }),
+      await openEksLookup(defaultPolicy, never, other).clusterBehind(context, { server: address }),
     ).toEqual({
       eks: null,
       nodegroups: null,
@@ -65,7 +65,7 @@ describe('a cluster that EKS does not find', () => {
     }
     expect(
       (
-        await new EksBehind(defaultPolicy, never, denied).clusterBehind(context, {
+        await openEksLookup(defaultPolicy, never, denied).clusterBehind(context, {
           server: address,
         })
       ).errors?.[0]?.message,
@@ -74,7 +74,7 @@ describe('a cluster that EKS does not find', () => {
 
   it('and that nothing says is one of EKS: nothing', async () => {
     expect(
-      await new EksBehind(defaultPolicy, never, found()).clusterBehind('kind', {
+      await openEksLookup(defaultPolicy, never, found()).clusterBehind('kind', {
         server: 'https://127.0.0.1:6443',
       }),
     ).toEqual({})
@@ -90,7 +90,7 @@ describe('a cluster that EKS does not find', () => {
         errors: [],
       })()
     }
-    const behind = new EksBehind(defaultPolicy, never, find)
+    const behind = openEksLookup(defaultPolicy, never, find)
     for (const address of [server.toLowerCase(), server.toLowerCase()])
       expect(await behind.clusterBehind('prod', { server: address })).toMatchObject({
         eks: { status: 'ACTIVE' },

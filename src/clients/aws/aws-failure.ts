@@ -2,7 +2,7 @@
 
 import { channel } from 'node:diagnostics_channel'
 import { codeOf, messageOf } from '#base/operator-error.ts'
-import { isRawObject } from '#base/raw-object.ts'
+import { isRawObject, mapOf } from '#base/raw-object.ts'
 import { didYouMean } from '#base/text.ts'
 import { connectionFailure, oneLine, RequestFailure } from '#clients/failure.ts'
 import type { CredentialSource } from './credentials.ts'
@@ -155,9 +155,8 @@ export function requestFailure(
   message: string,
   refusal: 'right' | 'role' | null = null,
 ) {
-  const { status } = awsError(error)
   return new RequestFailure('http', message, {
-    ...(status === null ? {} : { status }),
+    status: responseStatus(error),
     refusal,
     cause: error,
   })
@@ -178,8 +177,7 @@ export function isThrottling(error: unknown) {
 }
 
 function responseStatus(error: unknown) {
-  const metadata = isRawObject(error) ? error.$metadata : null
-  const status = isRawObject(metadata) ? metadata.httpStatusCode : null
+  const status = mapOf(mapOf(error).$metadata).httpStatusCode
   return typeof status === 'number' ? status : null
 }
 

@@ -4,14 +4,8 @@ import { fromNodeProviderChain, fromTemporaryCredentials } from '@aws-sdk/creden
 /** The right that the function's role needs to assume a role in another account. */
 export const stsPermissions = ['sts:AssumeRole']
 
-export interface AwsCredentials {
-  accessKeyId: string
-  secretAccessKey: string
-  sessionToken?: string
-  expiration?: Date
-}
-
-export type CredentialSource = () => Promise<AwsCredentials>
+export type CredentialSource = ReturnType<typeof fromNodeProviderChain>
+export type AwsCredentials = Awaited<ReturnType<CredentialSource>>
 
 /**
  * Credentials for one account, from the SDK's own chain (environment, profile, SSO, instance or function role). If `roleArn` is given,
@@ -26,11 +20,7 @@ export function credentialSource(
   if (roleArn === null) return own
   return fromTemporaryCredentials({
     masterCredentials: own,
-    params: {
-      RoleArn: roleArn,
-      RoleSessionName: 'highwater',
-      ...(externalId === null ? {} : { ExternalId: externalId }),
-    },
+    params: { RoleArn: roleArn, RoleSessionName: 'highwater', ExternalId: externalId ?? undefined },
     clientConfig: { region },
   })
 }

@@ -36,7 +36,10 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
         what: `${operation} by the key ${keyId}`,
         region,
         grant: `kms:${operation} on the key, and in the key's own policy`,
-        explain: ({ name, text }) => (isUnusable(name) ? unusableKeyText(text, region) : null),
+        explain: ({ name, text }) =>
+          /^(NotFound|Disabled|KMSInvalidState|InvalidKeyUsage|KeyUnavailable)/.test(name)
+            ? `the key cannot be used (${text}). It has to be there in ${region}, enabled, of the key spec HMAC_256`
+            : null,
       },
       run,
     )
@@ -69,8 +72,3 @@ export function kmsMacKey({ keyId, region: given, credentials }: KmsKeyOptions):
     },
   }
 }
-
-const isUnusable = (name: string) =>
-  /^(NotFound|Disabled|KMSInvalidState|InvalidKeyUsage|KeyUnavailable)/.test(name)
-const unusableKeyText = (text: string, region: string) =>
-  `the key cannot be used (${text}). It has to be there in ${region}, enabled, of the key spec HMAC_256`

@@ -335,8 +335,7 @@ const meanings: Readonly<Record<string, string>> = {
 
 function whyNotAnswered(status: string, statusDetails: string) {
   if (status === 'Success') return undefined
-  const details = statusDetails.replaceAll(' ', '')
-  const key = details === '' ? status : details
+  const key = statusDetails.replaceAll(' ', '') || status
   return Object.hasOwn(meanings, key)
     ? meanings[key]
     : `SSM gives it a status that is not known here (${statusDetails.slice(0, 50)})`

@@ -154,18 +154,12 @@ async function endpointOf(
 ): Promise<KubernetesEndpoint> {
   let options = await currentOptions(config, failed)
   let readAtMs = performance.now()
+  const { ca, cert, key } = options as Partial<Record<'ca' | 'cert' | 'key', string | Buffer>>
   return {
     server: cluster.server,
-    ...(options.ca ? { ca: options.ca as string | Buffer } : {}),
-    ...(options.cert && options.key
-      ? {
-          clientCertificate: {
-            cert: options.cert as string | Buffer,
-            key: options.key as string | Buffer,
-          },
-        }
-      : {}),
-    ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
+    ...(ca && { ca }),
+    ...(cert && key && { clientCertificate: { cert, key } }),
+    ...(cluster.tlsServerName && { serverName: cluster.tlsServerName }),
     skipTlsVerification: cluster.skipTLSVerify === true,
     authorization: async renew => {
       if (renew || performance.now() - readAtMs > credentialRenewMs) {

@@ -1,6 +1,6 @@
 /** Describes requests to a Kubernetes API server and parses the answers. */
 import { type AnswerKind, answerLimits } from '#base/limits.ts'
-import { isRawObject, jsonFlaw } from '#base/raw-object.ts'
+import { isRawObject, jsonFlaw, mapOf } from '#base/raw-object.ts'
 import { oneLine, RequestFailure } from '#clients/failure.ts'
 
 const maxRetryAfterMs = 30_000
@@ -62,11 +62,9 @@ export function parsePage(body: unknown, path: string): ParsedPage {
   const items = isEmpty ? [] : isRawObject(body) && body.items
   if (!isRawObject(body) || !Array.isArray(items))
     throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
-  const metadata = isRawObject(body.metadata) ? body.metadata : {}
-  const token = metadata.continue
-  const continueToken = typeof token === 'string' && token !== '' ? token : null
+  const { remainingItemCount: remaining } = mapOf(body.metadata)
+  const continueToken = offeredContinue(body)
   const unstated = continueToken === null ? 0 : null
-  const remaining = metadata.remainingItemCount
   return {
     items: items.filter(isRawObject),
     continueToken,
@@ -75,16 +73,14 @@ export function parsePage(body: unknown, path: string): ParsedPage {
 }
 
 export function objectKey(item: Record<string, unknown>) {
-  const metadata = isRawObject(item.metadata) ? item.metadata : {}
+  const metadata = mapOf(item.metadata)
   return String(metadata.uid ?? `${metadata.namespace}/${metadata.name}`)
 }
 
-/** The "inconsistent continue" token in the Status of a 410. With it the list continues at the newest resource version. Upstream: etcd3 store handleCompactedErrorForPaging. */
+/** The token of the next page; in the Status of a 410, the "inconsistent continue" token. With that the list continues at the newest resource version. Upstream: etcd3 store handleCompactedErrorForPaging. */
 export function offeredContinue(body: unknown): string | null {
-  const metadata = isRawObject(body) && isRawObject(body.metadata) ? body.metadata : {}
-  return typeof metadata.continue === 'string' && metadata.continue !== ''
-    ? metadata.continue
-    : null
+  const { continue: token } = mapOf(mapOf(body).metadata)
+  return typeof token === 'string' && token !== '' ? token : null
 }
 
 function parseStatus(bytes: Buffer, clean: Clean): { message: string; body: unknown } {

@@ -531,7 +531,7 @@ function adviceOn(kind: RequestFailure['kind'], address: string) {
 function withAdvice(failure: RequestFailure, address: string) {
   const { kind, status, retryAfterMs, body, cause } = failure
   return new RequestFailure(kind, `${failure.message}${adviceOn(kind, address)}`, {
-    ...(status === null ? {} : { status }),
+    status,
     retryAfterMs,
     body,
     cause,

@@ -43,9 +43,8 @@ export class SentSecrets {
   /** Adds a URL. Only its host is public. */
   addUrl(url: string) {
     const { pathname, search, hash, searchParams } = new URL(url)
-    for (const part of [`${pathname}${search}${hash}`, pathname, search.slice(1), hash.slice(1)])
-      this.add(part)
-    for (const part of [...pathname.split('/'), ...searchParams.values()]) this.add(part)
+    const wholes = [`${pathname}${search}${hash}`, pathname, search.slice(1), hash.slice(1)]
+    for (const part of [...wholes, ...pathname.split('/'), ...searchParams.values()]) this.add(part)
   }
 
   /** @param instead replaces each secret */

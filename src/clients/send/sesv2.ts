@@ -7,6 +7,7 @@ import {
   type SendEmailCommandInput,
 } from '@aws-sdk/client-sesv2'
 import { OperatorError } from '#base/operator-error.ts'
+import { linesOf } from '#base/text.ts'
 import {
   type AwsError,
   awsError,
@@ -312,21 +313,12 @@ function unverifiedText(text: string, { from, to, bouncesTo }: Mail, region: str
   const recipients = to.filter(
     address => address !== from && address !== bounces && isNamed(address),
   )
-  const advice = [
-    ...(isSender
-      ? [`verify the sender ${from} or its domain in the SES console of ${region}`]
-      : []),
-    ...(bounces !== null
-      ? [
-          `verify ${bounces}, to which mails that come back are sent (report.bouncesTo), or leave it out`,
-        ]
-      : []),
-    ...(recipients.length > 0 || (!isSender && bounces === null)
-      ? [
-          `this account is in the SES sandbox, where recipients have to be verified, too: verify ${recipients.join(', ') || 'them'}, ` +
-            'or ask for production access',
-        ]
-      : []),
-  ]
+  const advice = linesOf(
+    isSender && `verify the sender ${from} or its domain in the SES console of ${region}`,
+    bounces !== null &&
+      `verify ${bounces}, to which mails that come back are sent (report.bouncesTo), or leave it out`,
+    (recipients.length > 0 || (!isSender && bounces === null)) &&
+      `this account is in the SES sandbox, where recipients have to be verified, too: verify ${recipients.join(', ') || 'them'}, or ask for production access`,
+  )
   return `the mail was not taken (${text}). To do: ${advice.join('; ')}`
 }

@@ -13,7 +13,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { storedLimitOf } from '#base/limits.ts'
-import { isRawObject } from '#base/raw-object.ts'
+import { mapOf } from '#base/raw-object.ts'
 import {
   type AwsError,
   awsCall,
@@ -355,9 +355,8 @@ const elsewhere = [
 
 /** The bucket's region, as S3 reports it in the error or in a header. */
 function bucketRegion(error: unknown) {
-  if (!isRawObject(error)) return null
-  if (typeof error.Region === 'string') return error.Region
-  const headers = isRawObject(error.$response) ? error.$response.headers : null
-  const region = isRawObject(headers) ? headers['x-amz-bucket-region'] : null
+  const { Region, $response } = mapOf(error)
+  if (typeof Region === 'string') return Region
+  const region = mapOf(mapOf($response).headers)['x-amz-bucket-region']
   return typeof region === 'string' ? region : null
 }

@@ -2,6 +2,7 @@
 
 import { BudgetExceeded, ForeignTextError, parseToml, type TextBudget } from '#base/foreign-text.ts'
 import { isRawObject, itemsOf, mapOf, overlay, type RawObject } from '#base/raw-object.ts'
+import { linesOf } from '#base/text.ts'
 import { type LocatedText, openYaml, type YamlPlace } from '#base/yaml-place.ts'
 import { bottlerocketSettingOf, fieldOfSetting } from '#facts/eks/ami-defaults.ts'
 import { fieldOf } from '#facts/kubelet/fields.ts'
@@ -131,8 +132,8 @@ export function linesIn(config: YamlPlace, flags?: YamlPlace): LineOf {
 
 /** The names under which people set a field. */
 function namesOf(field: string) {
-  const [setting, flag] = [bottlerocketSettingOf.get(field), flagOfField.get(field)]
-  return [field, ...(setting ? [setting] : []), ...(flag ? [`--${flag}`] : [])]
+  const flag = flagOfField.get(field)
+  return linesOf(field, bottlerocketSettingOf.get(field), flag && `--${flag}`)
 }
 
 /** The last line that names the field, since the last of equal settings counts; the key of a map on it or below it. */

@@ -4,7 +4,6 @@ import {
   isFromKubelet,
   isGcShortfall,
   isPullEvent,
-  type PullCause,
   pullCause,
   pulledImage,
 } from '#facts/kubelet/event-messages.ts'
@@ -14,9 +13,15 @@ import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
-import { type Failing, line, shorten, type Undecided } from '#judge/rule.ts'
-import type { NodeContext, NodeEvent } from '#judge/subject/node-subject.ts'
-import { podName } from '#judge/text.ts'
+import {
+  type Failing,
+  line,
+  type NodeContext,
+  type NodeEvent,
+  podName,
+  shorten,
+  type Undecided,
+} from '#judge/rule.ts'
 import type { Evidence } from '#model/finding.ts'
 import { splitHost } from '#model/input/image-reference.ts'
 import { controllerOf, type KubernetesPod, statusesOf } from '#model/input/record.ts'
@@ -135,7 +140,7 @@ const isStillFailing = (event: NodeEvent, at: string) =>
   isWithinWindow(event.lastTime, at, stillFailingMs)
 
 export const isJustReported = (time: string | null, at: string) =>
-  (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
+  (agoMs(time, at) ?? Infinity) <= imageGcPeriodMs
 
 /** Events of rounds that still free too little: FreeDiskSpaceFailed. ImageGCFailed repeats it. */
 export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
@@ -143,32 +148,27 @@ export const shortfalls = (events: readonly NodeEvent[] | null, at: string): Nod
     event => isGcShortfall(event.message) && isStillFailing(event, at),
   )
 
-const periodMs: Readonly<Record<string, number>> = {
-  InvalidDiskCapacity: imageGcPeriodMs,
-  ImageGCFailed: imageGcPeriodMs,
-  ContainerGCFailed: containerGcPeriodMs,
-}
 /** One failure may be chance. ImageGCFailed appears only at the second failure. */
-const leastTimes: Readonly<Record<string, number>> = {
-  InvalidDiskCapacity: 2,
-  ImageGCFailed: 1,
-  ContainerGCFailed: 2,
+const gcFailures = {
+  InvalidDiskCapacity: { periodMs: imageGcPeriodMs, leastTimes: 2 },
+  ImageGCFailed: { periodMs: imageGcPeriodMs, leastTimes: 1 },
+  ContainerGCFailed: { periodMs: containerGcPeriodMs, leastTimes: 2 },
 }
 
 /** Events of the reason, if GC still fails for another cause than freeing too little. Empty while the kubelet starts. */
 export function failingGc(
-  reason: 'InvalidDiskCapacity' | 'ImageGCFailed' | 'ContainerGCFailed',
+  reason: keyof typeof gcFailures,
   events: readonly NodeEvent[] | null,
   at: string,
 ): NodeEvent[] {
   const failed = recentEvents(events, at, [reason]).filter(({ message }) => !isGcShortfall(message))
   const { count, last } = eventTimes(failed, at)
-  if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at)))
-    return []
+  const { periodMs, leastTimes } = gcFailures[reason]
+  if (count < leastTimes || !failed.some(event => isStillFailing(event, at))) return []
   const starts = recentEvents(events, at, ['Starting']).filter(({ message }) =>
     isFromKubelet(message),
   )
-  const rounds = 1 + startingMs / (periodMs[reason] ?? startingMs)
+  const rounds = 1 + startingMs / periodMs
   const isStarting =
     last !== null &&
     starts
@@ -183,16 +183,7 @@ function isSoonAfter(start: string | null, time: string, at: string) {
   return started !== null && failed !== null && started >= failed && started - failed <= startingMs
 }
 
-export interface PullFailure extends EventTimes {
-  pod: string
-  image: string | null
-  registry: string | null
-  cause: PullCause | null
-  message: string
-  isPulledSince: boolean
-  /** Of the image that each pod begins with: the runtime pulls it, without the credentials of the kubelet. */
-  isOfSandbox: boolean
-}
+export type PullFailure = ReturnType<typeof pullFailures>[number]
 
 const sandboxFailed = 'FailedCreatePodSandBox'
 const reasons = ['Failed', 'BackOff', 'ErrImageNeverPull', 'InspectFailed', sandboxFailed]
@@ -203,7 +194,7 @@ const podOf = ({ pod }: NodeEvent) => (pod ? `${pod.namespace}/${pod.name}` : ''
  * the image in pkg/kubelet/images/image_manager.go EnsureImageExists, and without the image in
  * pkg/kubelet/kuberuntime startContainer.
  */
-export function pullFailures(events: readonly NodeEvent[] | null, at: string): PullFailure[] {
+export function pullFailures(events: readonly NodeEvent[] | null, at: string) {
   const pulled = recentEvents(events, at, ['Pulled'])
   const failed = recentEvents(events, at, reasons).filter(
     event => event.pod !== null && isPullEvent(event.reason, event.message),
@@ -239,6 +230,7 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
         cause,
         message,
         isPulledSince,
+        /** Of the image that each pod begins with: the runtime pulls it, without the credentials of the kubelet. */
         isOfSandbox: newest?.reason === sandboxFailed,
       }
     })
@@ -265,47 +257,37 @@ export function recentStarts(pods: readonly KubernetesPod[], at: string): Record
 const isLater = (time: unknown, last: string | null): time is string =>
   typeof time === 'string' && (last === null || byText(time, last) > 0)
 
-export interface WaitingContainer {
-  pod: string
-  /** `Kind name` of the pod's controller. Null: it has none. */
-  workload: string | null
-  /** The pod brings credentials of its own. */
-  hasPullSecret: boolean
-  image: string
-  reason: string
-  message: string
-}
+export type WaitingContainer = ReturnType<typeof waitingContainers>[number]
 
 const hasPullSecretIn = ({ spec }: Pick<KubernetesPod, 'spec'>) =>
   (spec?.imagePullSecrets ?? []).length > 0
 
 /** Containers that wait for an image which cannot be pulled. */
-export const waitingOf = (pod: KubernetesPod): WaitingContainer[] =>
+export const waitingOf = (pod: KubernetesPod) =>
   waitingContainers(pod).filter(({ reason }) => pullErrors.has(reason))
 
-export function waitingContainers(given: KubernetesPod): WaitingContainer[] {
-  const { metadata, status } = given
-  const waiting: WaitingContainer[] = []
-  for (const statuses of [
-    status?.initContainerStatuses,
-    status?.containerStatuses,
-    status?.ephemeralContainerStatuses,
-  ])
-    for (const { image = '', state } of statuses ?? []) {
+export function waitingContainers(pod: KubernetesPod) {
+  const {
+    initContainerStatuses = [],
+    containerStatuses = [],
+    ephemeralContainerStatuses = [],
+  } = pod.status ?? {}
+  return [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses].flatMap(
+    ({ image = '', state }) => {
       const { reason, message } = state?.waiting ?? {}
-      if (reason === undefined) continue
-      const pod = podName(metadata)
-      const text = shorten(typeof message === 'string' ? message : '', 1024)
-      waiting.push({
-        pod,
-        workload: controllerOf(given),
+      if (reason === undefined) return []
+      return {
+        pod: podName(pod.metadata),
+        /** `Kind name` of the pod's controller. Null: it has none. */
+        workload: controllerOf(pod),
+        /** The pod brings credentials of its own. */
+        hasPullSecret: hasPullSecretIn(pod),
         image,
         reason,
-        message: text,
-        hasPullSecret: hasPullSecretIn(given),
-      })
-    }
-  return waiting
+        message: shorten(typeof message === 'string' ? message : '', 1024),
+      }
+    },
+  )
 }
 
 /** Docker Hub has several hosts. */
@@ -314,24 +296,13 @@ export const registryOf = oncePerText(image => {
   return dockerHubHosts.has(host) ? 'docker.io' : host
 })
 
-interface UsedImage {
-  image: string
-  registry: string
-  /** `namespace/pod`. */
-  pod: string
-  hasPullSecret: boolean
-}
-
 /** Every image that an unfinished pod names. */
-export function imagesOf(pods: readonly KubernetesPod[]): UsedImage[] {
-  const used: UsedImage[] = []
-  for (const { metadata, spec, status } of pods) {
-    if (isTerminalPhase(status?.phase)) continue
-    const hasPullSecret = hasPullSecretIn({ spec })
-    const pod = podName(metadata)
-    for (const kind of ['containers', 'initContainers', 'ephemeralContainers'] as const)
-      for (const { image } of spec?.[kind] ?? [])
-        if (image) used.push({ image, registry: registryOf(image), pod, hasPullSecret })
-  }
-  return used
-}
+export const imagesOf = (pods: readonly KubernetesPod[]) =>
+  pods.flatMap(({ metadata, spec, status }) => {
+    if (isTerminalPhase(status?.phase)) return []
+    const { containers = [], initContainers = [], ephemeralContainers = [] } = spec ?? {}
+    const [pod, hasPullSecret] = [podName(metadata), hasPullSecretIn({ spec })]
+    return [...containers, ...initContainers, ...ephemeralContainers].flatMap(({ image }) =>
+      image ? { image, registry: registryOf(image), pod, hasPullSecret } : [],
+    )
+  })

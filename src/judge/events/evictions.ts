@@ -8,14 +8,20 @@ import {
 } from '#facts/kubelet/event-messages.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isEvictable } from '#judge/help/thresholds.ts'
-import { type Failing, settingIn } from '#judge/rule.ts'
-import type { NodeContext, NodeSubject } from '#judge/subject/node-subject.ts'
+import {
+  bytes,
+  counted,
+  type Failing,
+  type NodeContext,
+  type NodeSubject,
+  settingIn,
+  shorten,
+  shortName,
+} from '#judge/rule.ts'
 import { isGeneratedSuffix, ownerOf, type PodOwner } from '#judge/subject/pod-owners.ts'
-import { bytes, counted, nameLength, shorten } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import { type KubernetesPod, type PodSpec, placedWorkload } from '#model/input/record.ts'
 import {
-  type ContainerHolder,
   conditionOf,
   type EvaluatedThreshold,
   type RankedPod,
@@ -83,13 +89,6 @@ const leastWritten = 0.05
 /** Share of the disk. A pod that held this much was evicted: the next pod of its owner may not fit either. */
 export const leastTry = 0.25
 
-/** `request`: a quantity, of the message. */
-interface EvictedContainer {
-  owner: ContainerHolder
-  bytes: number
-  request: string
-}
-
 /** The container that used most of the resource when its pod was evicted, as the kubelet's messages say. Null: none used that much. */
 export function largestEvicted(
   scarce: 'ephemeral-storage' | 'memory',
@@ -97,16 +96,13 @@ export function largestEvicted(
   at: string,
   leastBytes: number,
   windowMs = weekMs,
-): EvictedContainer | null {
+) {
   const largest = largestContainer(scarce, recordedEvictions(pods, at, windowMs))
   return largest && largest.bytes >= leastBytes ? largest : null
 }
 
 /** By the kubelet's messages. Null: they name none. */
-function largestContainer(
-  scarce: 'ephemeral-storage' | 'memory',
-  evictions: readonly Eviction[],
-): EvictedContainer | null {
+function largestContainer(scarce: 'ephemeral-storage' | 'memory', evictions: readonly Eviction[]) {
   const users = evictions.flatMap(eviction => {
     const { resource, containers } = evictionCause(eviction.message)
     return (resource === scarce ? containers : []).map(({ name: container, used, request }) => ({
@@ -135,7 +131,7 @@ export function evictionReason(
     return { user: null, steps: [isMemory ? { id: 'list-memory' } : ephemeralStorageStep(latest)] }
   const { owner, bytes: used, request } = largest
   const whole = isMemory ? memoryBytes : diskBytes
-  const user = `container ${shorten(owner.container, nameLength)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
+  const user = `container ${shortName(owner.container)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
   if (whole !== null && used < leastWritten * whole)
     // The message counts the layer and the logs of a container (kubernetes#130439).
     return isMemory
@@ -172,25 +168,18 @@ export const placeOf = ({ namespace, name, owner }: Eviction) => ({
 type NamedThreshold = Pick<EvaluatedThreshold, 'signal' | 'value' | 'resolved'>
 
 /** What a rule needs of the evictions of a node. */
-export interface EvictionFact {
-  recorded: Eviction[]
-  thresholds: NamedThreshold[]
-  /** Of the disk of pods, and of the node's memory. Null: unknown. */
-  diskBytes: number | null
-  memoryBytes: number | null
-}
+export type EvictionFact = ReturnType<typeof evictionFact>
 
 export function evictionFact(
   { pods, eviction, node: { status }, at }: Pick<NodeSubject, 'pods' | 'eviction' | 'node' | 'at'>,
   windowMs?: number,
-): EvictionFact {
+) {
   return {
     recorded: recordedEvictions(pods ?? [], at, windowMs),
-    thresholds: (eviction?.thresholds ?? []).map(({ signal, value, resolved }) => ({
-      signal,
-      value,
-      resolved,
-    })),
+    thresholds: (eviction?.thresholds ?? []).map(
+      ({ signal, value, resolved }): NamedThreshold => ({ signal, value, resolved }),
+    ),
+    /** Of the disk of pods, and of the node's memory. Null: unknown. */
     diskBytes: amountOrNull(status?.capacity?.['ephemeral-storage']),
     memoryBytes: amountOrNull(status?.capacity?.memory),
   }
@@ -208,7 +197,7 @@ const sameAmount = 0.002
 
 /** `nodefs.available 10%`, whose bytes are the amount. Null: no threshold of the configuration. */
 export function thresholdOf(text: string, thresholds: readonly NamedThreshold[]): string | null {
-  const amount = amountOrNull(text) ?? Number.NaN
+  const amount = amountOrNull(text) ?? NaN
   const found = thresholds.find(
     ({ resolved }) => resolved !== null && Math.abs(resolved - amount) <= sameAmount * resolved,
   )
@@ -246,8 +235,8 @@ export function isThresholdLowered(
   if (!last?.threshold || available === null || !isOfDisk(last.resource)) return false
   const signals: readonly string[] = signalsOfResource[last.resource ?? ''] ?? []
   const present = thresholds.filter(({ signal }) => signals.includes(signal))
-  if (present.length === 0) return false
   return (
+    present.length > 0 &&
     thresholdOf(last.threshold.quantity, present) === null &&
     present.every(({ resolved }) => resolved !== null && available >= resolved)
   )
@@ -330,12 +319,12 @@ export function nextVictims(
 
 /** `DaemonSet logging/shipper`; of an unknown owner the beginning of the pod's name: `pods logging/shipper-*`. */
 export function ownerName({ owner, namespace, name }: Eviction): string {
-  if (owner) return shorten(placedWorkload(namespace, owner.workload), nameLength)
+  if (owner) return shortName(placedWorkload(namespace, owner.workload))
   const parts = name.split('-')
   const last = parts.at(-1) ?? ''
   const isPrefixed = parts.length > 1 && (isGeneratedSuffix(last) || /^\d{1,9}$/.test(last))
   const stem = isPrefixed ? `${parts.slice(0, -1).join('-')}-*` : name
-  return shorten(`pods ${namespace}/${stem}`, nameLength)
+  return shortName(`pods ${namespace}/${stem}`)
 }
 
 const pressures = new Map([

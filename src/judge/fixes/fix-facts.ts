@@ -2,7 +2,7 @@
 
 import { amountOrNull } from '#base/go/quantity.ts'
 import { isRawObject, mapOf, type RawObject } from '#base/raw-object.ts'
-import { nodeKey } from '#base/text.ts'
+import { linesOf, nodeKey } from '#base/text.ts'
 import { canMeasureDisks, inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
 import { isBeingRemoved } from '#facts/eks/karpenter.ts'
@@ -114,7 +114,7 @@ export class FixFacts {
   readonly #claimedTwice = new Set<string>()
 
   take(subject: NodeSubject) {
-    const { cluster, identity } = subject
+    const { cluster, identity, node } = subject
     this.#ofNode.set(nodeKey(cluster, identity.name), this.#keyOf(subject))
     const { name, instanceId, owner } = identity
     if (instanceId !== null) {
@@ -122,22 +122,22 @@ export class FixFacts {
       if (this.#claimed.has(claim)) this.#claimedTwice.add(claim)
       this.#claimed.add(claim)
     }
-    const shell = shellOfImage(subject.node)
-    const shellImage = shell === 'pod' ? imageWithShell(subject.node) : null
+    const shell = shellOfImage(node)
+    const shellImage = shell === 'pod' ? imageWithShell(node) : null
     this.#stepNodes.set(nodeKey(cluster, name), {
       name,
       instanceId,
       owner,
       hasSessions: inspectTargetOf(identity).isReachable,
       shell: shell === undefined ? shellOf(identity) : shell,
-      ...(shell === 'pod' && { providerId: subject.node.spec?.providerID }),
+      ...(shell === 'pod' && { providerId: node.spec?.providerID }),
       ...(shellImage !== null && { shellImage }),
       distribution: (['k3s', 'rke2'] as const).find(
         name =>
-          subject.identity.kubeletVersion?.includes(`+${name}`) ||
-          subject.node.spec?.providerID?.startsWith(`${name}://`),
+          identity.kubeletVersion?.includes(`+${name}`) ||
+          node.spec?.providerID?.startsWith(`${name}://`),
       ),
-      isLeaving: isBeingRemoved(subject.node),
+      isLeaving: isBeingRemoved(node),
     })
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()
@@ -247,12 +247,10 @@ export function actingPart({ config, origin, fact, declaration }: Wish) {
   )
   return {
     config: acting,
-    notes: [
-      ...removals,
-      ...(missing.length > 0
-        ? [`Set here at the same time: ${shorten(missing.join(', '), 300)}.`]
-        : []),
-    ],
+    notes: linesOf(
+      removals,
+      missing.length > 0 && `Set here at the same time: ${shorten(missing.join(', '), 300)}.`,
+    ),
   }
 }
 
@@ -297,9 +295,10 @@ function blocks({ path, value, isFlag }: Obstacle, config: RawObject) {
   if (set === undefined) return false
   if (!isRawObject(set)) return meaningOf(path, set) !== meaningOf(path, value)
   const key = path.slice(field.length + 1)
-  return isFlag && field !== 'featureGates'
-    ? true
-    : Object.hasOwn(set, key) && meaningOf(path, set[key]) !== meaningOf(path, value)
+  return (
+    (isFlag && field !== 'featureGates') ||
+    (Object.hasOwn(set, key) && meaningOf(path, set[key]) !== meaningOf(path, value))
+  )
 }
 
 function withoutBlocked(config: RawObject, blocking: readonly Obstacle[]): RawObject {

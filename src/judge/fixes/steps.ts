@@ -2,7 +2,7 @@
  * Steps with their commands. Each command names its cluster, and says what it does as it stands. A command that would replace nodes
  * stands only where that ends the cause.
  */
-import { isDnsName, shellWord } from '#base/text.ts'
+import { isDnsName, linesOf, shellWord } from '#base/text.ts'
 import { gibibyte, mebibyte } from '#base/units.ts'
 import { logFolder } from '#facts/host-folders.ts'
 import { aws, type Command, clusterWord, kubectl, readCommand } from '#judge/garbage/kubectl.ts'
@@ -400,9 +400,11 @@ const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
     'drain',
     clusterWord(node.name),
     '--ignore-daemonsets',
-    ...(lost?.data.length === 0 ? [] : ['--delete-emptydir-data']),
-    ...(lost && lost.pods.length > 0 && lost.pods.length <= mostNames ? ['--force'] : []),
-    ...(id === 'reboot' && owner ? ['--skip-wait-for-delete-timeout=60'] : []),
+    ...linesOf(
+      lost?.data.length !== 0 && '--delete-emptydir-data',
+      lost && lost.pods.length > 0 && lost.pods.length <= mostNames && '--force',
+      id === 'reboot' && owner && '--skip-wait-for-delete-timeout=60',
+    ),
   )
 const podsOfNode = ({ node }: OnNode) =>
   readCommand('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
@@ -657,7 +659,7 @@ function sizesOn({ action, node }: OnNode): Command[] {
       sessionCommand(
         node,
         'reads',
-        [sizes(action, action.place), ...(isOfAll ? [openFiles] : [])].join('; '),
+        linesOf(sizes(action, action.place), isOfAll && openFiles).join('; '),
       ),
     ]
   )
@@ -736,6 +738,7 @@ const readOnNode =
   ({ action, node }) => [
     sessionCommand(node, 'reads', typeof text === 'string' ? text : text(action)),
   ]
+const readNodeStep = (text: Parameters<typeof readOnNode>[0]) => readMoreStep(readOnNode(text))
 /** What the API shows is no substitute: without a shell there is no command. */
 const readInShell =
   (text: string) =>
@@ -850,18 +853,15 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
       ],
     ]
   }),
-  'check-rotation': readMoreStep(
-    readOnNode(({ place = '', variant }) => {
-      // Upstream: pkg/kubelet/logs/container_log_manager.go rotateLogs, rotateLatestLog
-      if (variant === 'kubelet')
-        return `sudo journalctl --no-pager -S -2h | grep -i -e 'rotate log' -e 'reopen container log' | tail | ${visible}; sudo ls -l -R ${shellWord(place || podLogs)} | tail -n 50 | ${visible}`
-      if (variant === 'auditd')
-        return 'sudo grep -e max_log_file -e num_logs /etc/audit/auditd.conf'
-      return variant === 'writer'
-        ? `sudo find /proc -maxdepth 3 -path '*/fd/*' -lname ${shellWord(`${place}*`)} -printf '%p %l\\n'`
-        : 'sudo logrotate -d /etc/logrotate.conf'
-    }),
-  ),
+  'check-rotation': readNodeStep(({ place = '', variant }) => {
+    // Upstream: pkg/kubelet/logs/container_log_manager.go rotateLogs, rotateLatestLog
+    if (variant === 'kubelet')
+      return `sudo journalctl --no-pager -S -2h | grep -i -e 'rotate log' -e 'reopen container log' | tail | ${visible}; sudo ls -l -R ${shellWord(place || podLogs)} | tail -n 50 | ${visible}`
+    if (variant === 'auditd') return 'sudo grep -e max_log_file -e num_logs /etc/audit/auditd.conf'
+    return variant === 'writer'
+      ? `sudo find /proc -maxdepth 3 -path '*/fd/*' -lname ${shellWord(`${place}*`)} -printf '%p %l\\n'`
+      : 'sudo logrotate -d /etc/logrotate.conf'
+  }),
   // Without Karpenter, nodes that run keep their disk.
   'declare-size': all('resize', on => [declaredDisk(on)], 'nothing'),
   'delete-place': all('free', sizesOn),
@@ -881,10 +881,8 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   // A larger disk moves the thresholds apart, and ends no wrong one.
   'enlarge-node-class': part('set', undefined, 'node-replaced'),
   'expand-claim': all('ask-owner', expandClaim, 'nothing'),
-  'find-container': readMoreStep(
-    readOnNode(
-      'sudo crictl ps -a || sudo ctr -n k8s.io containers ls; if command -v docker; then sudo docker ps -a; fi',
-    ),
+  'find-container': readNodeStep(
+    'sudo crictl ps -a || sudo ctr -n k8s.io containers ls; if command -v docker; then sudo docker ps -a; fi',
   ),
   'end-crash-loop': part('ask-owner', ({ action: { owner } }) => {
     const pod = podOf(owner)
@@ -894,13 +892,11 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
     return [['reads', `${logs} | ${visible}`]]
   }),
   // New nodes are made by what stands in the last folder.
-  'find-writer': readMoreStep(
-    readOnNode(
-      'systemctl cat kubelet; sudo ls -lR --full-time /etc/kubernetes /etc/eks; sudo grep -rl kubelet /var/lib/cloud/instance',
-    ),
+  'find-writer': readNodeStep(
+    'systemctl cat kubelet; sudo ls -lR --full-time /etc/kubernetes /etc/eks; sudo grep -rl kubelet /var/lib/cloud/instance',
   ),
-  'find-crash': readMoreStep(
-    readOnNode(() => 'sudo coredumpctl list --no-pager | tail -n 20; sysctl kernel.core_pattern'),
+  'find-crash': readNodeStep(
+    () => 'sudo coredumpctl list --no-pager | tail -n 20; sysctl kernel.core_pattern',
   ),
   'grant-pull': all('set', showsPods),
   'grant-rights': { ...readMoreStep(), always: place => [highwater('doctor', place)] },
@@ -932,12 +928,10 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   ]),
   'look-on-node': readMoreStep(sizesOn),
   // Mounted once more, for this command alone, the disk has nothing mounted on it.
-  'look-under-mounts': readMoreStep(
-    readOnNode(action => {
-      const [counting, sorting] = sizeOptions(action)
-      return `sudo unshare --mount sh -c 'mount --bind / /mnt && du ${counting} -a -x -d 3 -0 /mnt' | ${largestRows(sorting, 20)}`
-    }),
-  ),
+  'look-under-mounts': readNodeStep(action => {
+    const [counting, sorting] = sizeOptions(action)
+    return `sudo unshare --mount sh -c 'mount --bind / /mnt && du ${counting} -a -x -d 3 -0 /mnt' | ${largestRows(sorting, 20)}`
+  }),
   'limit-processes': askingForPart,
   'map-volume': all('resize', on => {
     if (on.disk?.mapping ?? on.disk?.other) return [resize(on)]
@@ -990,23 +984,19 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'raise-memory-volume': asking,
   'raise-volume-limit': asking,
   'read-again': readMoreStep(readsAgain),
-  'read-devices': readMoreStep(
-    readOnNode(({ place }) =>
-      place === undefined
-        ? 'lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'
-        : `lsblk --fs ${shellWord(place)}; df -h`,
-    ),
+  'read-devices': readNodeStep(({ place }) =>
+    place === undefined
+      ? 'lsblk --fs; df -h /var/lib/kubelet /var/lib/containerd'
+      : `lsblk --fs ${shellWord(place)}; df -h`,
   ),
   'read-journal': readMoreStep(looksAtJournal),
-  'read-limits': readMoreStep(
-    readOnNode(action => {
-      const { variant, place } = action
-      // The log of a runtime's task lies this deep below /run.
-      return place !== undefined && (variant === 'memory' || variant === 'filesystem')
-        ? `df -h ${shellWord(place)}; df -i ${shellWord(place)}; ${sizesBelow(action, [place], 6, 20)}`
-        : 'df -hT; df -i; sysctl fs.inotify fs.mount-max kernel.keys; cat /proc/key-users; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status; sudo btrfs filesystem usage /'
-    }),
-  ),
+  'read-limits': readNodeStep(action => {
+    const { variant, place } = action
+    // The log of a runtime's task lies this deep below /run.
+    return place !== undefined && (variant === 'memory' || variant === 'filesystem')
+      ? `df -h ${shellWord(place)}; df -i ${shellWord(place)}; ${sizesBelow(action, [place], 6, 20)}`
+      : 'df -hT; df -i; sysctl fs.inotify fs.mount-max kernel.keys; cat /proc/key-users; findmnt -l | wc -l; cat /proc/cgroups; sudo dmsetup status; sudo btrfs filesystem usage /'
+  }),
   'read-on-node': readMoreStep(readsAgain),
   // ctr takes overlayfs, whatever snapshotter the configuration of containerd names.
   'read-snapshots': readMoreStep(
@@ -1078,7 +1068,7 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
         : [patchOfClass(on.disk, 'merge', { spec: { instanceStorePolicy: 'RAID0' } })],
     'node-replaced',
   ),
-  'spare-disk': readMoreStep(readOnNode('cat /proc/pressure/io /proc/pressure/cpu; iostat -x 1 3')),
+  'spare-disk': readNodeStep('cat /proc/pressure/io /proc/pressure/cpu; iostat -x 1 3'),
   'spread-pods': asking,
   'unset-root-volume': all('set'),
   'upgrade-group': all('replace', on =>

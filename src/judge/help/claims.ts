@@ -1,7 +1,6 @@
 /** Mounted PersistentVolumeClaims, as the kubelet measured them. Upstream: pkg/kubelet/server/stats/volume_stat_calculator.go */
 
-import type { NodeSubject } from '#judge/rule.ts'
-import { bytes, counted, podName } from '#judge/text.ts'
+import { bytes, counted, type NodeSubject, podName } from '#judge/rule.ts'
 import type { FilesystemStats } from '#model/input/record.ts'
 import type { Filesystems } from '#model/prediction.ts'
 

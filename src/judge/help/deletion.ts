@@ -5,8 +5,7 @@ import { evictionCause } from '#facts/kubelet/event-messages.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { agoMs } from '#judge/events/events.ts'
 import { failedAt } from '#judge/events/evictions.ts'
-import type { NodeSubject } from '#judge/rule.ts'
-import { podName, shortPodName } from '#judge/text.ts'
+import { type NodeSubject, podName, shortPodName } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import {
   controllerOf,
@@ -18,7 +17,7 @@ import {
   type Summary,
   statusesOf,
 } from '#model/input/record.ts'
-import { type HolderOwner, type HolderPart, type PodHolder, podOwner } from '#model/prediction.ts'
+import { type HolderOwner, type HolderPart, podOwner } from '#model/prediction.ts'
 import { leastOwned, type Reason } from './holder-cause.ts'
 
 /* What a drain of a node costs. */
@@ -28,22 +27,27 @@ export const mostLosses = 20
 
 /** A drain leaves its pods where they are. */
 export const isOfDaemonSet = (owner: HolderOwner | null) =>
-  owner !== null &&
-  'workload' in owner &&
-  owner.workload !== null &&
-  parseWorkload(owner.workload).kind === 'DaemonSet'
+  parseWorkload(workloadOf(owner) ?? '').kind === 'DaemonSet'
+
+/** `Deployment api`. Null: it has no controller, or is no pod. */
+export const workloadOf = (owner: HolderOwner | null | undefined) =>
+  owner && 'workload' in owner ? (owner.workload ?? null) : null
 
 /** It is no work that ends. Absent: Kubernetes sets Always. */
 export const runsForever = (pod: KubernetesPod | undefined) =>
   (pod?.spec?.restartPolicy ?? 'Always') === 'Always'
 
 /** Whether each pod has data of its own: of a StatefulSet, or of an operator's set (Kafka, databases). */
-export const keepsData = (owner: HolderOwner | null, pods: NodeSubject['pods'] | undefined) =>
-  owner !== null &&
-  'workload' in owner &&
-  owner.workload !== null &&
-  (owner.workload.startsWith('StatefulSet ') || isOfCustomKind(owner.workload)) &&
-  runsForever(podOf(pods, owner))
+export function keepsData(owner: HolderOwner | null, pods: NodeSubject['pods'] | undefined) {
+  const workload = workloadOf(owner)
+  return (
+    owner !== null &&
+    'pod' in owner &&
+    workload !== null &&
+    (workload.startsWith('StatefulSet ') || isOfCustomKind(workload)) &&
+    runsForever(podOf(pods, owner))
+  )
+}
 
 const staying: ReadonlySet<string | undefined> = new Set(['DaemonSet', 'Node'])
 
@@ -79,12 +83,7 @@ function onePerNamespaceFirst(pods: KubernetesPod[]): KubernetesPod[] {
 
 /* What uses most of something that the kubelet's statistics count. */
 
-export interface LargestUser {
-  /** The pod, or the largest of the owner's pods. */
-  owner: PodHolder
-  amount: number
-  pods: number
-}
+export type LargestUser = ReturnType<typeof largestUsers>[number]
 
 interface MeasuredPods {
   summary: Summary | null
@@ -92,15 +91,13 @@ interface MeasuredPods {
 }
 
 /** Null: no pod that the API lists for the node uses any, or statistics were not read. */
-export function largestPod(measured: MeasuredPods, amountOf: (pod: PodSummary) => number) {
-  const [most] = largestUsers(measured, amountOf)
-  return most ? largestUser(most) : null
-}
+export const largestPod = (measured: MeasuredPods, amountOf: (pod: PodSummary) => number) =>
+  largestUsers(measured, amountOf)[0] ?? null
 
 /** All pods of a workload together. Null: as for one pod. */
 export const largestOwner = (measured: MeasuredPods, amountOf: (pod: PodSummary) => number) =>
   [
-    ...Map.groupBy(largestUsers(measured, amountOf).map(largestUser), ({ owner }) =>
+    ...Map.groupBy(largestUsers(measured, amountOf), ({ owner }) =>
       podName({ namespace: owner.namespace, name: owner.workload ?? owner.pod }),
     ).values(),
   ]
@@ -118,16 +115,11 @@ function largestUsers({ summary, pods }: MeasuredPods, amountOf: (pod: PodSummar
     .flatMap(stats => {
       const pod = listed.get(podName(stats.podRef))
       const amount = amountOf(stats)
-      return pod && amount > 0 ? [{ pod, amount }] : []
+      // `owner`: the pod, or the largest of the owner's pods.
+      return pod && amount > 0 ? [{ owner: podOwner(pod, null), amount, pods: 1 }] : []
     })
     .toSorted((a, b) => b.amount - a.amount)
 }
-
-const largestUser = ({ pod, amount }: { pod: KubernetesPod; amount: number }): LargestUser => ({
-  owner: podOwner(pod, null),
-  amount,
-  pods: 1,
-})
 
 /** Whether all pods that run have statistics. */
 export function areMeasured({ summary, pods }: MeasuredPods) {
@@ -145,12 +137,13 @@ export function podsOf(
   { owner, holder, filesystem, amount }: HolderCause,
   parts: readonly HolderPart[],
 ) {
-  if (!owner || !('workload' in owner) || owner.workload === null) return []
+  const workload = workloadOf(owner)
+  if (workload === null) return []
   const sums = new Map<string, number>()
   for (const part of parts) {
     const own = part.holder === holder && part.filesystem === filesystem ? part.owner : null
-    if (!own || !('workload' in own) || own.pod === null) continue
-    if (own.namespace !== owner.namespace || own.workload !== owner.workload) continue
+    if (!own || !('pod' in own) || own.pod === null || workloadOf(own) !== workload) continue
+    if (!owner || !('namespace' in owner) || own.namespace !== owner.namespace) continue
     const size = amount.unit === 'inodes' ? (part.inodes ?? 0) : part.lowBytes
     sums.set(own.pod, (sums.get(own.pod) ?? 0) + size)
   }
@@ -222,16 +215,7 @@ export function endPod(owner: PodName & HolderOwner, pods: NodeSubject['pods']):
  * names, such as those of two Workflows of one template. Of a workload that starts its own pods again, those that had written much. `bytes`: the
  * most that one had written by its message. `since`: the first, of those whose time is known.
  */
-export function evictedBefore(
-  owner: PodName,
-  pods: NodeSubject['pods'],
-  muchBytes: number,
-): {
-  count: number
-  by: 'owner' | 'job or labels' | 'name and image'
-  bytes: number
-  since: string | null
-} | null {
+export function evictedBefore(owner: PodName, pods: NodeSubject['pods'], muchBytes: number) {
   const own = podOf(pods, owner)
   if (!own) return null
   const ownerOf = (pod: KubernetesPod) => controllerReferenceOf(pod)?.name ?? ''

@@ -12,9 +12,9 @@ import {
   deviceCause,
   kubeletSetting,
   type NodeSubject,
-  nameLength,
   plural,
   shorten,
+  shortName,
   span,
 } from '#judge/rule.ts'
 import type { HolderCause, StepAction } from '#model/finding.ts'
@@ -37,6 +37,7 @@ import {
   podOf,
   runsForever,
   withDeletion,
+  workloadOf,
   writingContainer,
 } from './deletion.ts'
 import { disksBeside, idleInstanceStores } from './disks-beside.ts'
@@ -58,6 +59,7 @@ import {
   isTinyDisk,
   isUnusuallyLarge,
   leastOwned,
+  lineOf,
   podBytesOf,
   type Reason,
   roomy,
@@ -81,9 +83,7 @@ import { reservedOf } from './reservations.ts'
 /** Looks at what a service writes before it gets a limit: alone, a limit only evicts the pod again. The pod is deleted first; pods of Jobs are not. */
 export function seenBeforeLimit(reason: Reason, subject: NodeSubject): Reason {
   const [first] = reason.steps
-  const { owner } = first ?? {}
-  const isService =
-    owner && 'workload' in owner && /^(?:Deployment|StatefulSet) /.test(owner.workload ?? '')
+  const isService = /^(?:Deployment|StatefulSet) /.test(workloadOf(first?.owner) ?? '')
   if (!isService || (first?.id !== 'set-ephemeral-storage' && first?.id !== 'set-volume-limit'))
     return reason
   const look = { ...first, id: 'move-to-volume', variant: 'growing' } as const
@@ -106,10 +106,9 @@ export function withMeasurementFirst(reason: Reason, subject: DiskSubject): Reas
   if (cause.kind !== 'holder' || !canMeasureDisks(identity)) return reason
   const { low, high } = cause.amount
   const isVague =
-    (high ?? Number.POSITIVE_INFINITY) > vague * low &&
-    (ledger && diskOf(ledger, cause.filesystem))?.lines.some(
-      ({ holder }) => holder === 'unread',
-    ) === true
+    (high ?? Infinity) > vague * low &&
+    ledger !== null &&
+    diskOf(ledger, cause.filesystem)?.lines.some(({ holder }) => holder === 'unread')
   return isVague && steps[0]?.id === 'larger-disk'
     ? { ...reason, steps: [measuring(subject), ...steps] }
     : reason
@@ -176,7 +175,7 @@ function withCrashLoop(reason: Reason, { pods, at = '' }: DiskSubject): Reason {
   const { name = '', restartCount = 0, lastState } = looping
   const { reason: end, exitCode } = lastState?.terminated ?? {}
   const last = end === undefined ? '' : `, last exit ${shorten(end, 60)} (exit code ${exitCode})`
-  const seen = `Container ${shorten(name, nameLength)} crash-loops: ${plural(restartCount, 'restart')}${last}.`
+  const seen = `Container ${shortName(name)} crash-loops: ${plural(restartCount, 'restart')}${last}.`
   const { place: written, holder: kind } = reason.cause
   // No core file lies among logs, and the kernel's kill for memory dumps none.
   const place = kind === 'container-logs' || end === 'OOMKilled' ? null : written
@@ -212,13 +211,7 @@ function withOtherDisk(reason: Reason, subject: DiskSubject, { filesystem }: Hol
   }
 }
 
-interface OtherDisk {
-  size: number
-  step: StepAction
-  seen: string
-}
-
-function otherDisk(subject: DiskSubject): OtherDisk | null {
+function otherDisk(subject: DiskSubject): ReturnType<typeof idleStore> {
   const [other] = disksBeside(subject)
   if (!other) return null
   const { device: place, size } = other
@@ -229,17 +222,13 @@ function otherDisk(subject: DiskSubject): OtherDisk | null {
   }
 }
 
-function idleStore({ host }: DiskSubject): OtherDisk | null {
+function idleStore({ host }: DiskSubject) {
   const idle = idleInstanceStores(host)
   const size = idle.reduce((sum, one) => sum + one.size, 0)
+  if (size === 0) return null
+  const step: StepAction = { id: 'use-instance-store' }
   const disks = idle.length === 1 ? 'an instance-store disk' : 'instance-store disks'
-  return size === 0
-    ? null
-    : {
-        size,
-        step: { id: 'use-instance-store' },
-        seen: `the node has ${disks} (${bytes(size)}) that nothing uses.`,
-      }
+  return { size, step, seen: `the node has ${disks} (${bytes(size)}) that nothing uses.` }
 }
 
 function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
@@ -327,8 +316,8 @@ function keptByLateGc(
   const disk = ledger && diskOf(ledger, filesystem)
   if (holder !== 'images-in-use' || amount.unit !== 'bytes' || !imageGC?.enabled || !disk)
     return null
-  const { capacityBytes, usedBytes, lines } = disk
-  const unused = lines.find(line => line.holder === 'images-unused')
+  const { capacityBytes, usedBytes } = disk
+  const unused = lineOf(disk, 'images-unused')
   const startBytes = (startsAboveUsedPercent(imageGC.highThresholdPercent) / 100) * capacityBytes
   const evictionBytes = (eviction?.thresholds ?? []).flatMap(({ signal, resolved }) =>
     /^(?:nodefs|imagefs)\.available$/.test(signal) &&
@@ -372,15 +361,10 @@ const ofOneCommand: ReadonlySet<HolderCause['holder']> = new Set([
 ])
 
 /** What a finding says in place of settings of image GC that would not make room. */
-export const reasonBeyondImageGc = (
-  subject: DiskSubject,
-): Omit<Reason, 'fix'> & { fix: undefined } => ({
-  ...(diskReason(subject, 'imagefs.available') ?? {
-    cause: deviceCause('too-small'),
-    steps: [{ id: 'larger-disk' }],
-  }),
-  fix: undefined,
-})
+export function reasonBeyondImageGc(subject: DiskSubject) {
+  const larger: Reason = { cause: deviceCause('too-small'), steps: [{ id: 'larger-disk' }] }
+  return { ...(diskReason(subject, 'imagefs.available') ?? larger), fix: undefined }
+}
 
 /** The default of a managed nodegroup. */
 const smallDiskBytes = 20 * gibibyte
@@ -463,19 +447,15 @@ export function heldDisks(given: NodeSubject): HeldDisks {
   return { ...ofDisks, ...ofMemory }
 }
 
-/** Of logs that the kubelet cannot rotate. Null: of another runtime. Upstream: cri-dockerd core/logs.go ReopenContainerLog */
-const logsOfDocker = ({ steps }: Reason, node: DiskSubject['node']) =>
-  isDocker(node)
-    ? {
-        steps,
-        seen: 'the kubelet rotates no logs of Docker, whatever containerLogMaxSize is: log-opts max-size in /etc/docker/daemon.json does, for new containers.',
-      }
-    : null
+/** Upstream: cri-dockerd core/logs.go ReopenContainerLog */
+const ofDocker =
+  'the kubelet rotates no logs of Docker, whatever containerLogMaxSize is: log-opts max-size in /etc/docker/daemon.json does, for new containers.'
 
 const logsReason = (reason: Reason, subject: DiskSubject): Other | null =>
-  logsOfDocker(reason, subject.node) ??
-  smallerLogs(subject.configuration, reason, subject.ledger) ??
-  unrotatedReason(reason, subject)
+  isDocker(subject.node)
+    ? { seen: ofDocker }
+    : (smallerLogs(subject.configuration, reason, subject.ledger) ??
+      unrotatedReason(reason, subject))
 
 /** Logs far larger than rotation permits: it does not act. Null: rotation holds most of them. */
 export function unrotatedReason(
@@ -517,11 +497,10 @@ function smallerLogs(
   if (!isPermitted || rotation.perContainerBytes <= preset.perContainerBytes) return null
   const config = { containerLogMaxSize: preset.maxSize, containerLogMaxFiles: preset.files }
   const freeing = steps.filter(({ id }) => id !== 'ask-owner')
-  const uses = ledger?.namespaces.toSorted((a, b) => b.logBytes - a.logBytes) ?? []
-  const [most] = uses
+  const [most] = ledger?.namespaces.toSorted((a, b) => b.logBytes - a.logBytes) ?? []
   const share =
     most && most.logBytes > 0
-      ? `; namespace ${shorten(most.namespace, nameLength)} has ${bytes(most.logBytes)} of logs`
+      ? `; namespace ${shortName(most.namespace)} has ${bytes(most.logBytes)} of logs`
       : ''
   return {
     steps: [...freeing, { id: 'set-fields' }],
@@ -547,7 +526,7 @@ function largerReserveReason(
   const reserved = reservedOf(configuration, 'ephemeral-storage')
   if (!use || !disk || !reserved || use.bytes > (use.requestBytes ?? 0)) return null
   if (disk.lines.some(line => isUnusuallyLarge(line, disk.capacityBytes))) return null
-  const unused = disk.lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
+  const unused = lineOf(disk, 'images-unused')?.bytes ?? 0
   const others = disk.usedBytes - unused - podBytesOf(ledger)
   if (others <= reserved.total) return null
   const size = `${Math.ceil((others - reserved.kube) / gibibyte)}Gi`
@@ -556,7 +535,7 @@ function largerReserveReason(
     cause: reserve,
     steps: [{ id: 'set-fields' }],
     fix: { config: { systemReserved } },
-    seen: `${shorten(`${use.owner} in ${use.namespace}`, nameLength)} holds no more than it requests; images and system hold ${bytes(others)}, and ${bytes(reserved.total)} are reserved.`,
+    seen: `${shortName(`${use.owner} in ${use.namespace}`)} holds no more than it requests; images and system hold ${bytes(others)}, and ${bytes(reserved.total)} are reserved.`,
   }
 }
 
@@ -627,6 +606,6 @@ function rotatedLogReason(
       { id: 'look-on-node', variant: 'lines', place: current },
       ...steps.slice(0, 1).map(step => ({ ...step, id: 'empty-log' as const })),
     ],
-    seen: `${shorten(other.place ?? '', nameLength)} has ${bytes(other.lowBytes)} more${since}.`,
+    seen: `${shortName(other.place ?? '')} has ${bytes(other.lowBytes)} more${since}.`,
   }
 }

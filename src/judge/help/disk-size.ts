@@ -4,7 +4,7 @@ import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { nameLength, shorten } from '#judge/text.ts'
+import { shortName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/input/record.ts'
 import {
@@ -13,6 +13,8 @@ import {
   type NodeLedger,
   shareOfVolume,
 } from '#model/prediction.ts'
+
+import { lineOf } from './holder-cause.ts'
 
 export const roundBytes = 10 * gibibyte
 /** Of a volume, what partitions and metadata of the filesystem take. */
@@ -66,7 +68,7 @@ export const largerVolume = (
   // Source: kubernetes/kops docs/instance_groups.md rootVolume
   ...(group?.kind === 'InstanceGroup' &&
     size.bytes !== undefined && {
-      source: `kops edit instancegroup ${shorten(group.name, nameLength)} (${size.place === rootDevice ? 'spec.rootVolume.size' : 'spec.volumes'})`,
+      source: `kops edit instancegroup ${shortName(group.name)} (${size.place === rootDevice ? 'spec.rootVolume.size' : 'spec.volumes'})`,
     }),
 })
 
@@ -111,8 +113,8 @@ export function volumeToWrite(
   lowPercent = 100,
   mount?: string,
 ): VolumeSize {
-  const { filesystem, capacityBytes, usedBytes, lines } = disk
-  const unused = lines.find(({ holder }) => holder === 'images-unused')?.bytes ?? 0
+  const { filesystem, capacityBytes, usedBytes } = disk
+  const unused = lineOf(disk, 'images-unused')?.bytes ?? 0
   const pulls = parts
     .filter(part => part.filesystem === filesystem && part.owner?.kind === 'image')
     .map(({ highBytes, lowBytes }) => highBytes ?? lowBytes)
@@ -138,22 +140,14 @@ export function volumeToWrite(
 export const storageIn = (amounts: { [name: string]: string | undefined } | undefined) =>
   amountOrNull(amounts?.['ephemeral-storage']) ?? 0
 
-/** A disk as the scheduler counts it. */
-interface RequestableDisk {
-  capacityBytes: number
-  allocatableBytes: number
-  /** Share of the disk that the hard eviction threshold keeps from pods. A threshold in bytes counts as reserved. */
-  evictionShare: number
-}
-
 /** Upstream: pkg/kubelet/eviction/defaults_linux.go nodefs.available */
 const defaultEvictionShare = 0.1
 
-/** Upstream: pkg/kubelet/cm/node_container_manager_linux.go getNodeAllocatableAbsolute, helpers hardEvictionReservation */
+/** A disk as the scheduler counts it. Upstream: pkg/kubelet/cm/node_container_manager_linux.go getNodeAllocatableAbsolute, helpers hardEvictionReservation */
 export function requestableDisk({
   node: { status },
   eviction,
-}: Pick<NodeSubject, 'node' | 'eviction'>): RequestableDisk {
+}: Pick<NodeSubject, 'node' | 'eviction'>) {
   const [capacityBytes, allocatableBytes] = [
     storageIn(status?.capacity),
     storageIn(status?.allocatable),
@@ -163,13 +157,18 @@ export function requestableDisk({
   const known = percent === undefined ? 0 : Number(percent) / 100
   const share = eviction ? known : defaultEvictionShare
   const isShareKept = allocatableBytes <= (1 - share) * capacityBytes
-  return { capacityBytes, allocatableBytes, evictionShare: isShareKept ? share : 0 }
+  return {
+    capacityBytes,
+    allocatableBytes,
+    /** Share of the disk that the hard eviction threshold keeps from pods. A threshold in bytes counts as reserved. */
+    evictionShare: isShareKept ? share : 0,
+  }
 }
 
 /** The smallest volume of which pods can request so many bytes: beside them it has what is reserved and what eviction keeps. */
 export function volumeForRequests(
   wantedBytes: number,
-  { capacityBytes, allocatableBytes, evictionShare }: RequestableDisk,
+  { capacityBytes, allocatableBytes, evictionShare }: ReturnType<typeof requestableDisk>,
 ): number {
   const reservedBytes = (1 - evictionShare) * capacityBytes - allocatableBytes
   const filesystemBytes = (wantedBytes + reservedBytes) / (1 - evictionShare)

@@ -30,7 +30,7 @@ export function disksBeside({ host, summary }: OfDisks) {
 const instanceStore = /instance storage/i
 
 /** Instance-store disks on which nothing is. */
-export const idleInstanceStores = (host: OfDisks['host']): { device: string; size: number }[] =>
+export const idleInstanceStores = (host: OfDisks['host']) =>
   (host?.diskUse?.devices ?? []).flatMap(({ name = '', bytes: size = 0, model = '', isUsed }) =>
     isUsed === false && instanceStore.test(model)
       ? [{ device: `/dev/${shorten(name, 60)}`, size }]

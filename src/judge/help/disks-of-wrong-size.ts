@@ -1,17 +1,29 @@
 /** Disks that are too small for what has to be on them, and images that lie on the wrong one. */
 
-import { bytes, deviceCause, nameLength, shorten } from '#judge/rule.ts'
+import { bytes, deviceCause, shortName } from '#judge/rule.ts'
 import type { HolderCause, StepAction } from '#model/finding.ts'
 import { repositoryOf } from '#model/input/image-reference.ts'
 import type { FilesystemLedger, NodeLedger } from '#model/prediction.ts'
 import { podDeletion } from './deletion.ts'
 import { largerVolume, volumeToWrite } from './disk-size.ts'
-import { areAllUsed, diskOf, isBelowSystem, mostOf, type Reason, roomy } from './holder-cause.ts'
+import {
+  areAllUsed,
+  diskOf,
+  isBelowSystem,
+  lineOf,
+  mostOf,
+  type Reason,
+  roomy,
+} from './holder-cause.ts'
 import type { DiskSubject } from './holder-steps.ts'
 import { hasFreeAge } from './thresholds.ts'
 
 const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['unread', 'system', 'images', 'images-in-use', 'images-unused'] as const),
+  'unread',
+  'system',
+  'images',
+  'images-in-use',
+  'images-unused',
 ])
 
 export const smallKubeletDisk = ({ capacityBytes }: FilesystemLedger, roomyBytes: number | null) =>
@@ -44,7 +56,9 @@ export function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason |
 
 /** Holders of images' disk that a larger one ends. */
 const ofImageDisk: ReadonlySet<HolderCause['holder']> = new Set([
-  ...(['images-in-use', 'image-content', 'unread'] as const),
+  'images-in-use',
+  'image-content',
+  'unread',
 ])
 
 /** Images on a disk of their own, while another of the node has much more room. Null: any other disk. */
@@ -59,7 +73,7 @@ export function smallImageDisk({ holder, filesystem, amount }: HolderCause, subj
   const isRoomy = nodefs.usedBytes <= roomy * nodefs.capacityBytes
   if (!ofImageDisk.has(holder) || !isRoomy || freeBytes < 2 * disk.capacityBytes) return null
   const { device, mount: place } = host?.filesystems?.find(({ role }) => role === 'imagefs') ?? {}
-  const name = device === undefined ? '' : `, ${shorten(`${device} at ${place}`, nameLength)},`
+  const name = device === undefined ? '' : `, ${shortName(`${device} at ${place}`)},`
   return {
     cause: deviceCause('too-small'),
     steps: [
@@ -78,12 +92,10 @@ export function smallImageDisk({ holder, filesystem, amount }: HolderCause, subj
 /** Share of a disk from which on packed layers are worth a setting. */
 const leastPacked = 0.2
 
-export function packedLayerSteps(
-  { lines, capacityBytes }: FilesystemLedger,
-  { host }: DiskSubject,
-): StepAction[] {
-  const packed = lines.find(({ holder }) => holder === 'image-content')?.lowBytes ?? 0
-  return host?.containerd?.discardUnpackedLayers === false && packed >= leastPacked * capacityBytes
+export function packedLayerSteps(disk: FilesystemLedger, { host }: DiskSubject): StepAction[] {
+  const packed = lineOf(disk, 'image-content')?.lowBytes ?? 0
+  return host?.containerd?.discardUnpackedLayers === false &&
+    packed >= leastPacked * disk.capacityBytes
     ? [{ id: 'set-discard-unpacked' }]
     : []
 }
@@ -129,7 +141,7 @@ export function filesOfImages(
   if (alike.length <= Math.max(1, next.length)) return reason
   return {
     ...reason,
-    seen: `${alike.length} of the ${names.length} images that the node lists are of ${shorten(largest, nameLength)}.`,
+    seen: `${alike.length} of the ${names.length} images that the node lists are of ${shortName(largest)}.`,
   }
 }
 

@@ -86,5 +86,5 @@ function limitOf(pod: KubernetesPod | undefined, owner: HolderOwner): number {
       : volumes
           .filter(({ name }) => owner.kind === 'pod' && name === owner.volume)
           .map(({ emptyDir }) => emptyDir?.sizeLimit)
-  return amountOrNull(limits[0]) ?? Number.POSITIVE_INFINITY
+  return amountOrNull(limits[0]) ?? Infinity
 }

@@ -2,30 +2,33 @@
 
 import { mostUnpacking } from '#facts/kubelet/unpacking.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import type { DiskHolder, NodeLedger } from '#model/prediction.ts'
+import type { DiskHolder } from '#model/prediction.ts'
+import { diskOf } from './holder-cause.ts'
 
 /** Lines of a ledger that can be of images which image GC deletes. */
 const ofImages: ReadonlySet<string> = new Set<DiskHolder>([
-  ...(['images', 'images-unused', 'image-content', 'not-images', 'unread'] as const),
+  'images',
+  'images-unused',
+  'image-content',
+  'not-images',
+  'unread',
 ])
 
 const unusedOnly: ReadonlySet<string> = new Set<DiskHolder>(['images-unused'])
 
-interface ImageDisk {
-  imageGC?: Pick<NonNullable<NodeSubject['imageGC']>, 'deletableBytes'> | null
-  ledger: Pick<NodeLedger, 'filesystems' | 'isShared'> | null
-}
-
 /** Whether image GC, with whatever thresholds, leaves less than this used of the disk of images. Null: unknown. */
-export function freesBelow(usedPercent: number, { imageGC, ledger }: ImageDisk): boolean | null {
+export function freesBelow(
+  usedPercent: number,
+  { imageGC, ledger }: Partial<Pick<NodeSubject, 'imageGC'>> & Pick<NodeSubject, 'ledger'>,
+): boolean | null {
   const name = ledger?.isShared ? 'nodefs' : 'imagefs'
-  const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === name)
+  const disk = ledger && diskOf(ledger, name)
   if (!disk) return null
   const wantedBytes = disk.usedBytes - (usedPercent / 100) * disk.capacityBytes
   const sumOf = (bound: 'lowBytes' | 'highBytes', holders: ReadonlySet<string>) =>
     disk.lines.reduce((sum, line) => sum + (holders.has(line.holder) ? line[bound] : 0), 0)
   // Packed and unpacked layers.
-  const listedBytes = (1 + mostUnpacking) * (imageGC?.deletableBytes ?? Number.POSITIVE_INFINITY)
+  const listedBytes = (1 + mostUnpacking) * (imageGC?.deletableBytes ?? Infinity)
   if (Math.min(sumOf('highBytes', ofImages), listedBytes) < wantedBytes) return false
   return sumOf('lowBytes', unusedOnly) >= wantedBytes ? true : null
 }

@@ -86,7 +86,7 @@ function withEqualHolder(
       one.holder !== 'unread' &&
       !(one.holder === 'images-in-use' && areImagesNeeded) &&
       !holders[one.holder].isUsual &&
-      isAboutAsLarge(one.amount, amount.low),
+      one.amount.low >= equal * amount.low,
   )
   const isVague = holder === 'unread' || !isAmountKnown(amount)
   return isVague || also || !other ? first : { ...first, also: other }
@@ -94,9 +94,7 @@ function withEqualHolder(
 
 /** Bounds far apart do not say which of two is larger. */
 const isAmountKnown = ({ low, high }: Pick<Amount, 'low' | 'high'>) =>
-  low > 0 && equal * (high ?? Number.POSITIVE_INFINITY) <= low
-
-const isAboutAsLarge = ({ low }: Pick<Amount, 'low'>, first: number) => low >= equal * first
+  low > 0 && equal * (high ?? Infinity) <= low
 
 /** @param lines by weight */
 function mainLine(
@@ -182,10 +180,13 @@ const lineWeight = (line: LedgerLine, unit: Unit) =>
     ? expectedAmount(line, unit) - usualSystem[unit]
     : expectedAmount(line, unit) * weights[holders[line.holder].freedBy]
 
-type Disks = Pick<NodeLedger, 'filesystems'>
+export const diskOf = (
+  { filesystems }: Pick<NodeLedger, 'filesystems'>,
+  name: HolderCause['filesystem'],
+) => filesystems.find(({ filesystem }) => filesystem === name)
 
-export const diskOf = ({ filesystems }: Disks, name: HolderCause['filesystem']) =>
-  filesystems.find(({ filesystem }) => filesystem === name)
+export const lineOf = ({ lines }: FilesystemLedger, wanted: DiskHolder) =>
+  lines.find(({ holder }) => holder === wanted)
 
 /** What the kubelet counts of a pod. */
 export const ofLocalStorage: ReadonlySet<DiskHolder> = new Set([
@@ -291,8 +292,8 @@ const isOfVolume = (part: HolderPart, { owner, ...largest }: HolderPart) =>
   ownerOf(part) === ownerOf({ owner, ...largest })
 
 /** Whether the part is another owner's or lies elsewhere, and is about as large. One image beside another says nothing. */
-function isOtherOwner({ owner, place, ...size }: HolderPart, largest: HolderPart): boolean {
-  const { lowBytes: low, highBytes: high } = size
+function isOtherOwner(part: HolderPart, largest: HolderPart): boolean {
+  const { owner, place, lowBytes: low, highBytes: high } = part
   if (
     owner?.kind === 'image' ||
     !isAmountKnown({ low, high }) ||

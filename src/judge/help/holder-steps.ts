@@ -7,7 +7,7 @@ import { isDatastore, isOfRuntime, logFolder, rotatorOf } from '#facts/host-fold
 import { isWithinWindow } from '#judge/events/events.ts'
 import { matchesPath } from '#judge/logs/log-paths.ts'
 import { patternsOf } from '#judge/logs/logrotate.ts'
-import { bytes, type NodeSubject, nameLength, plural, shorten } from '#judge/rule.ts'
+import { bytes, type NodeSubject, plural, shorten, shortName } from '#judge/rule.ts'
 import type { Cause, HolderCause, StepAction, StepActionId } from '#model/finding.ts'
 import { type FilesystemStats, type NodeIdentity, placedWorkload } from '#model/input/record.ts'
 import {
@@ -26,6 +26,7 @@ import {
   startsAgain,
   statsOf,
   usesKubeletFolder,
+  workloadOf,
   writingContainer,
 } from './deletion.ts'
 import {
@@ -125,10 +126,6 @@ function unreadReason({ identity, host }: Pick<HolderSubject, 'identity' | 'host
   return canMeasureDisks(identity) ? 'not-asked' : 'unsupported'
 }
 
-/** What the snapshotter holds may be in no folder, and the kubelet reports nothing of it. */
-const lacksImageFs = ({ summary, filesystems }: Pick<HolderSubject, 'summary' | 'filesystems'>) =>
-  summary?.node != null && filesystems?.imagefs == null
-
 /** A measurement that did not finish would not finish again: the step is to look on the node. */
 export const measuring = (subject: Pick<HolderSubject, 'identity' | 'host'>) => ({
   id: unreadReason(subject) === 'not-asked' ? ('read-on-node' as const) : ('look-on-node' as const),
@@ -149,7 +146,10 @@ function unreadDisk(
   return {
     cause: { kind: 'unread', source: diskUse, reason: unreadReason(subject) },
     steps: [
-      ...(lacksImageFs(subject) ? [{ id: 'read-snapshots' as const }] : []),
+      // What the snapshotter holds may be in no folder, and the kubelet reports nothing of it.
+      ...(subject.summary?.node && !subject.filesystems?.imagefs
+        ? [{ id: 'read-snapshots' as const }]
+        : []),
       { ...measuring(subject), ...inodes },
       ...(claims.length > 0 ? [{ id: 'move-into-volume' as const }] : []),
     ],
@@ -170,13 +170,13 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const own = alike.find(part => owner !== null && part.owner === owner) ?? alike[0]
   const folders = alike.flatMap(part => (part.owner ? [] : (part.place ?? [])))
   const isOfMany = owner === null && isPodPart(own)
-  const ownBytes = own?.lowBytes ?? amount.low
+
   const values = {
     ...(owner !== null && owner.kind !== 'image' && { owner }),
     ...(place !== null && { place }),
-    ...(!isOfMany && { bytes: ownBytes }),
+    ...(!isOfMany && { bytes: own?.lowBytes ?? amount.low }),
   }
-  const { capacityBytes = Number.POSITIVE_INFINITY } = diskOf(held, filesystem) ?? {}
+  const { capacityBytes = Infinity } = diskOf(held, filesystem) ?? {}
   const podBytes = !isOfMany && own?.owner && 'pod' in own.owner ? storageOfPod(own.owner, held) : 0
   const isTooLarge = (values.bytes ?? 0) > largestRequest * capacityBytes
   const pods = podsOf(cause, held.parts)
@@ -200,24 +200,24 @@ export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reaso
   const ofFile: StepActionId = isFile ? 'empty-log' : 'delete-place'
   // Pods use the folder: only their owner can say what is no longer needed.
   const deletionStep = isOwned ? 'clean-with-owner' : ofFile
-  const version = subject.node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
   const log = writtenLogPath(cause, subject)
-  const ids = wanted.map(id => (id === 'delete-place' ? deletionStep : id))
-  const ofOwner = ids.map(id => ({
-    id,
-    // What a holder has is no size of a volume, and its folder no device.
-    ...(id !== 'larger-disk' && values),
-    ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
-    ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
-    ...variantOf(id, cause),
-    ...(inside && { inside }),
-    ...(ofPods.has(id) && pods.length > 0 && { pods }),
-    ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
-    ...inodes,
-    ...(id === 'clean-with-owner' && mounts.length > 0 && cutMounts(mounts)),
-    ...(id === 'check-rotation' && place !== null && rotatorStep(place, subject)),
-    ...(id === 'upgrade-runtime' && version !== undefined && { message: shorten(version, 60) }),
-  }))
+  const ofOwner = wanted
+    .map(id => (id === 'delete-place' ? deletionStep : id))
+    .map(id => ({
+      id,
+      // What a holder has is no size of a volume, and its folder no device.
+      ...(id !== 'larger-disk' && values),
+      ...(id === 'set-ephemeral-storage' && podBytes > 0 && { bytes: podBytes }),
+      ...(id === 'move-to-volume' && { place: volumeFor(cause, subject) }),
+      ...variantOf(id, cause),
+      ...(inside && { inside }),
+      ...(ofPods.has(id) && pods.length > 0 && { pods }),
+      ...(id === 'delete-pod-folder' && folders.length > 1 && { folders }),
+      ...inodes,
+      ...(id === 'clean-with-owner' && mounts.length > 0 && cutMounts(mounts)),
+      ...(id === 'check-rotation' && place !== null && rotatorStep(place, subject)),
+      ...(id === 'upgrade-runtime' && runtimeMessage(subject)),
+    }))
   // The rotation of a log that is all of it leaves nothing to its owner.
   const rest = log !== null && log === place && isFile ? [] : ofOwner
   const steps = log === null ? rest : [emptyingOf(log), ...rest]
@@ -231,6 +231,11 @@ const withSeveralOwners = (cause: HolderCause, mounts: readonly string[]): Holde
   cause.owners === 'unknown' && cause.holder === 'host-path' && mounts.length > 1
     ? { ...cause, owners: 'several' }
     : cause
+
+function runtimeMessage({ node }: HolderSubject) {
+  const version = node?.status?.nodeInfo?.containerRuntimeVersion?.replace('://', ' ')
+  return version !== undefined && { message: shorten(version, 60) }
+}
 
 /** Its owner knows the folder by its mount. Empty: the folder is that mount, or no pod can write there. */
 function mountsBeside({ place, owner }: HolderCause, subject: HolderSubject): string[] {
@@ -376,7 +381,7 @@ function nextHolderText(
     .toSorted((a, b) => b.lowBytes - a.lowBytes)[0]
   const name = workloadOf(next?.owner ?? null)
   return next && name !== null && next.lowBytes >= leastOwned * amount.low
-    ? `${shorten(name, nameLength)} holds ${bytes(next.lowBytes)} more.`
+    ? `${shortName(name)} holds ${bytes(next.lowBytes)} more.`
     : null
 }
 
@@ -426,15 +431,19 @@ function withStaticPods(reason: Reason, pods: NodeSubject['pods']): Reason {
   const again = startsAgain(pods, owner)
   if (again === 'kubelet' && cause.kind === 'holder' && cause.holder === 'host-path')
     return { ...reason, steps: reason.steps.map(ofPlatform) }
-  const hasWorkload = 'workload' in owner && owner.workload !== null
-  if (!hasWorkload && again === 'nothing')
+  if (workloadOf(owner) === null && again === 'nothing')
     return {
       ...reason,
       steps: reason.steps.map(step => (step.id === 'restart-pod' ? endPod(owner, pods) : step)),
     }
   const isLog = cause.kind === 'holder' && cause.holder === 'container-logs'
   if (again !== 'kubelet' && (isLog || !usesKubeletFolder(pods, owner))) return reason
-  return withStep(reason, isLog ? 'empty-log' : null)
+  return {
+    ...reason,
+    steps: isLog
+      ? reason.steps.map(step => (step.id === 'restart-pod' ? { ...step, id: 'empty-log' } : step))
+      : reason.steps.filter(({ id }) => id !== 'restart-pod'),
+  }
 }
 
 /** Who runs the nodes owns a static pod: its logs need rotation, other folders need a look. */
@@ -445,15 +454,6 @@ const ofPlatform = (step: StepAction): StepAction => {
     ? { ...where, id: 'check-rotation', variant: 'writer' }
     : { ...where, id: 'look-on-node' }
 }
-
-/** With another step in place of a restart of the pod, or with none. */
-const withStep = (reason: Reason, id: StepActionId | null): Reason => ({
-  ...reason,
-  steps: reason.steps.flatMap(step => {
-    if (step.id !== 'restart-pod') return [step]
-    return id === null ? [] : [{ ...step, id }]
-  }),
-})
 
 /** What the kubelet counts of a pod: its layers, logs and emptyDirs. A limit of one of them alone ends the pod at once. */
 export function storageOfPod(

@@ -7,8 +7,7 @@ import {
   logFolder,
   sharedFolders,
 } from '#facts/host-folders.ts'
-import { type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
-import { podName, shortPodName } from '#judge/text.ts'
+import { type NodeSubject, podName, shortName, shortPodName } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
   claimsElsewhere,
@@ -31,6 +30,12 @@ const isReadByAgent = (place: string, { spec }: KubernetesPod, volume: string | 
       isLogAgent(image) || !volumeMounts?.some(({ name }) => name === volume),
   )
 
+/** `Deployment shop/api`, or `Pod shop/api-0` without a controller. */
+export function ownerName(pod: KubernetesPod) {
+  const { namespace = '', name = '' } = pod.metadata ?? {}
+  return placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
+}
+
 type Mounting = Partial<Omit<NodeSubject, 'identity' | 'ledger'>>
 
 interface Mount {
@@ -44,9 +49,9 @@ interface Mount {
 function* writableParts({ pods, summary, filesystems, localVolumes }: Mounting): Generator<Mount> {
   const measured = new Map(summary?.pods?.map(({ podRef, volume }) => [podName(podRef), volume]))
   for (const pod of pods ?? []) {
-    const { namespace = '', name = '' } = pod.metadata ?? {}
+    const { namespace = '' } = pod.metadata ?? {}
     const isSystem = namespace === 'kube-system'
-    const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
+    const workload = ownerName(pod)
     for (const { pvcRef, ...stats } of measured.get(podName(pod.metadata)) ?? []) {
       const claim = pvcRef?.name ?? ''
       const isOnDisk = isOnNodeDisk(filesystems?.nodefs, stats)
@@ -80,14 +85,11 @@ function outermost(mounts: readonly Mount[]): Mount[] {
 }
 
 /** Three of them, each once. @param hasMore whether some are left out already */
-export function cutMounts(
-  mounts: Iterable<string>,
-  hasMore = false,
-): Required<Pick<StepAction, 'mounts'>> & Pick<StepAction, 'hasMoreMounts'> {
+export function cutMounts(mounts: Iterable<string>, hasMore = false) {
   const all = [...new Set(mounts)]
   return {
     mounts: all.slice(0, shown),
-    ...((hasMore || all.length > shown) && { hasMoreMounts: true }),
+    ...((hasMore || all.length > shown) && { hasMoreMounts: true as const }),
   }
 }
 
@@ -138,10 +140,9 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
   const found = (pods ?? []).flatMap(pod => {
     const claims = localClaims(pod, localVolumes)
     if (claims.length === 0) return []
-    const { namespace = '', name = '' } = pod.metadata ?? {}
-    const workload = placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`)
+    const workload = ownerName(pod)
     return claims.flatMap(({ claim, path }) =>
-      elsewhere.has(`${namespace}/${claim}`)
+      elsewhere.has(`${pod.metadata?.namespace ?? ''}/${claim}`)
         ? []
         : { claim, workload, parent: foldersAround(path).at(-1) ?? '/' },
     )
@@ -149,7 +150,7 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
   const places = Map.groupBy(found, ({ parent, workload }) => `${parent} ${workload}`)
   return [...places.values()].map(alike => {
     const { parent, workload } = alike[0]!
-    const names = [...new Set(alike.map(({ claim }) => shorten(claim, nameLength)))]
+    const names = [...new Set(alike.map(({ claim }) => shortName(claim)))]
     const more = names.length > shown ? ', …' : ''
     return `${parent} (${names.length === 1 ? 'claim' : 'claims'} ${names.slice(0, shown).join(', ')}${more} of ${workload})`
   })
@@ -159,7 +160,7 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
 export const localClaims = (
   { metadata, spec }: KubernetesPod,
   localVolumes: NodeSubject['localVolumes'],
-): { claim: string; path: string }[] =>
+) =>
   (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => {
     const claim = persistentVolumeClaim?.claimName ?? ''
     const path = localVolumes?.ofClaims.get(`${metadata?.namespace}/${claim}`)

@@ -1,6 +1,6 @@
 /** What is left of a node that no longer reports: its events, its pods, and what its workloads hold of the disks of its peers. */
 import { amountOrNull } from '#base/go/quantity.ts'
-import { byText } from '#base/text.ts'
+import { by, byText } from '#base/text.ts'
 import { dayMs } from '#base/units.ts'
 import { evictionCause, isGcShortfall, isOwnMemoryLimit } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime } from '#judge/events/events.ts'
@@ -10,15 +10,15 @@ import {
   type Failing,
   line,
   type NodeContext,
+  type NodeEvent,
   type NodeSubject,
-  nameLength,
   plural,
-  shorten,
+  shortName,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding.ts'
-import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
+import type { KubernetesPod } from '#model/input/record.ts'
 import { type PodHolder, podOwner } from '#model/prediction.ts'
+import { ownerName } from './host-mounts.ts'
 
 /** What one workload holds of the disk of a node that was read. */
 export interface HeldByWorkload {
@@ -26,44 +26,27 @@ export interface HeldByWorkload {
   bytes: number
 }
 
-export interface LostNode {
-  /** `ReplicaSet ingest/gateway`. */
-  workloads: string[]
-  /** Pods of one owner whose limits of memory exceed their requests by most. Null: none do by much. */
-  promised: Promised | null
-  memoryBytes: number | null
-}
-
-interface Promised {
-  owner: PodHolder
-  workload: string
-  pods: number
-  limitBytes: number
-  requestBytes: number
-}
-
-export function lostNodeOf({ pods, node }: Pick<NodeSubject, 'pods' | 'node'>): LostNode {
+export function lostNodeOf({ pods, node }: Pick<NodeSubject, 'pods' | 'node'>) {
   const memoryBytes = amountOrNull(node.status?.capacity?.memory)
-  const byWorkload = Map.groupBy(pods ?? [], workloadOf)
+  const byWorkload = Map.groupBy(pods ?? [], pod => shortName(ownerName(pod)))
   const promised = [...byWorkload]
     .map(([workload, own]) => promisedMemory(workload, own))
-    .toSorted((a, b) => excessBytes(b) - excessBytes(a))[0]
+    .toSorted(by(({ excessBytes }) => -excessBytes))[0]
   const isLarge =
-    promised !== undefined && excessBytes(promised) >= leastPromised * (memoryBytes ?? Infinity)
-  return { workloads: [...byWorkload.keys()], promised: isLarge ? promised : null, memoryBytes }
+    promised !== undefined && promised.excessBytes >= leastPromised * (memoryBytes ?? Infinity)
+  return {
+    /** `ReplicaSet ingest/gateway`. */
+    workloads: [...byWorkload.keys()],
+    /** Pods of one owner whose limits of memory exceed their requests by most. Null: none do by much. */
+    promised: isLarge ? promised : null,
+    memoryBytes,
+  }
 }
 
 /** Share of the node's memory. */
 const leastPromised = 0.25
 
-const workloadOf = (pod: KubernetesPod) => {
-  const { namespace = '', name = '' } = pod.metadata ?? {}
-  return shorten(placedWorkload(namespace, controllerOf(pod) ?? `Pod ${name}`), nameLength)
-}
-
-const excessBytes = ({ limitBytes, requestBytes }: Promised) => limitBytes - requestBytes
-
-function promisedMemory(workload: string, all: readonly KubernetesPod[]): Promised {
+function promisedMemory(workload: string, all: readonly KubernetesPod[]) {
   const own = all.filter(({ status }) => status?.phase === 'Running')
   const sumOf = (kind: 'limits' | 'requests') =>
     own
@@ -73,19 +56,21 @@ function promisedMemory(workload: string, all: readonly KubernetesPod[]): Promis
         kind === 'limits' ? limits?.memory : (requests?.memory ?? limits?.memory),
       )
       .reduce((sum, amount) => sum + (amountOrNull(amount) ?? 0), 0)
+  const [limitBytes, requestBytes] = [sumOf('limits'), sumOf('requests')]
   return {
     owner: podOwner(own[0] ?? all[0]!, null),
     workload,
     pods: own.length,
-    limitBytes: sumOf('limits'),
-    requestBytes: sumOf('requests'),
+    limitBytes,
+    requestBytes,
+    excessBytes: limitBytes - requestBytes,
   }
 }
 
 /** A node that went silent: its last events are the probable reason. */
 export function withLastWords(
   failing: Failing,
-  { workloads, promised, memoryBytes }: LostNode,
+  { workloads, promised, memoryBytes }: ReturnType<typeof lostNodeOf>,
   { events, at }: Pick<NodeContext, 'events' | 'at'>,
   peers: readonly HeldByWorkload[],
   title: string,
@@ -131,7 +116,9 @@ const withMemory = (steps: readonly StepAction[], owner: PodHolder): StepAction[
 
 const shownEvents = 3
 const diskReasons: ReadonlySet<string> = new Set([
-  ...['FreeDiskSpaceFailed', 'ImageGCFailed', 'NodeHasDiskPressure'],
+  'FreeDiskSpaceFailed',
+  'ImageGCFailed',
+  'NodeHasDiskPressure',
 ])
 const memoryReasons: ReadonlySet<string> = new Set(['NodeHasInsufficientMemory', 'SystemOOM'])
 

@@ -1,6 +1,6 @@
 /** Images of the Node object that no pod of the node names: mostly earlier builds. Without the runtime, their layers are not known. */
 
-import { bytes, type NodeSubject, nameLength, shorten } from '#judge/rule.ts'
+import { bytes, type NodeSubject, shortName } from '#judge/rule.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
 import { type KubernetesPod, statusesOf } from '#model/input/record.ts'
 
@@ -22,7 +22,7 @@ export function unusedImages(subject: ListedSubject): string | null {
     ...Map.groupBy(unused, ({ names = [] }) => repositoryOf(names[0] ?? '')),
   ].toSorted(([, a], [, b]) => b.length - a.length) as [[string, object[]]]
   const isBuilt = [...used].some(name => repositoryOf(name) === canonicalRepository(repository))
-  const builds = `, ${alike.length} of them ${isBuilt ? 'other builds ' : ''}of ${shorten(repository, nameLength)}`
+  const builds = `, ${alike.length} of them ${isBuilt ? 'other builds ' : ''}of ${shortName(repository)}`
   return `no pod uses ${unused.length} of the ${images.length} images that the node lists (${bytes(unusedBytes)} in the list)${alike.length < 2 ? '' : builds}`
 }
 

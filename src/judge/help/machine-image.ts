@@ -35,7 +35,7 @@ function ageOf({ node, summary, at }: NodeSubject): number | null {
 }
 
 /** By the node's list, or as measured. Null: unknown. */
-function unusedBytesOf(subject: NodeSubject): { bytes: number; count: number | null } | null {
+function unusedBytesOf(subject: NodeSubject) {
   const listed = unusedOf(subject)
   if (listed) return { bytes: listed.unusedBytes, count: listed.unused.length }
   const measured = (subject.ledger?.filesystems ?? [])

@@ -1,7 +1,7 @@
 /** Why memory runs short, and what ends it. */
 import { amountOrNull } from '#base/go/quantity.ts'
 import { gibibyte } from '#base/units.ts'
-import { bytes, type NodeSubject, nameLength, settingIn, shorten } from '#judge/rule.ts'
+import { bytes, type NodeSubject, settingIn, shortName } from '#judge/rule.ts'
 import type { Cause, StepAction } from '#model/finding.ts'
 import type { PodHolder } from '#model/prediction.ts'
 import {
@@ -86,9 +86,7 @@ export function nearMemorySteps(subject: NodeSubject): StepAction[] {
 const mostOfDaemon = { bytes: 2 * gibibyte, share: 0.1 }
 
 /** What ends the growth of a daemon: no reservation is derived from it. Null: none has that much. */
-export function swollenDaemonReason(
-  subject: NodeSubject,
-): (Omit<Reason, 'fix'> & { fix: undefined }) | null {
+export function swollenDaemonReason(subject: NodeSubject) {
   const { capacityBytes } = memoryOf(subject)
   const largest = daemonsOf(subject.summary).used.toSorted((a, b) => b.bytes - a.bytes)[0]
   const most = Math.max(mostOfDaemon.bytes, mostOfDaemon.share * capacityBytes)
@@ -140,7 +138,7 @@ export function memoryReason(subject: NodeSubject): Reason {
       },
     ],
     ...(cached >= leastCached * amount && {
-      seen: `Of the ${bytes(amount)} of ${shorten(`${owner.namespace}/${owner.pod}`, nameLength)}, ${bytes(cached)} are cache of files that it reads or writes, files in memory, or memory of the kernel: the kubelet counts them, and a memory limit makes the kernel drop such a cache.`,
+      seen: `Of the ${bytes(amount)} of ${shortName(`${owner.namespace}/${owner.pod}`)}, ${bytes(cached)} are cache of files that it reads or writes, files in memory, or memory of the kernel: the kubelet counts them, and a memory limit makes the kernel drop such a cache.`,
     }),
   }
 }

@@ -6,7 +6,6 @@ import { shownTime } from '#judge/events/events.ts'
 import {
   allEvictions,
   diskEvictions,
-  type Eviction,
   evictionReason,
   isOfDisk,
   namedThreshold,
@@ -14,44 +13,23 @@ import {
   resourceText,
 } from '#judge/events/evictions.ts'
 import {
-  type Failing,
   line,
   type NodeContext,
   type NodeSubject,
-  nameLength,
   placedPod,
   plural,
+  podName,
   shorten,
+  shortName,
   shortPodName,
 } from '#judge/rule.ts'
 import { ownerOf } from '#judge/subject/pod-owners.ts'
-import { podName } from '#judge/text.ts'
-import type { StepAction } from '#model/finding.ts'
 import { isVolumeWritable, type KubernetesPod } from '#model/input/record.ts'
-import { type PodHolder, podOwner } from '#model/prediction.ts'
+import { podOwner } from '#model/prediction.ts'
 import { localClaims, unlimitedPods } from './host-mounts.ts'
 
-export interface PassedPressure {
-  node: string
-  /** Pods that are still there. */
-  evicted: Eviction[]
-  /** Their claims that are folders of the node, by `namespace/name` of the pod. */
-  claims: Record<string, ReturnType<typeof localClaims>>
-  /** Quantity of the Node object, and when DiskPressure became False. */
-  disk: string | undefined
-  since: string | null
-  unlimited: string[]
-}
-
-/** A running pod that keeps data in an emptyDir on disk. */
-export interface EmptyDirWriter {
-  owner: PodHolder
-  key: string
-  volumes: string[]
-}
-
 /** Null: its disks were measured, or the kubelet does not say that there is no pressure. */
-export function passedPressureOf(subject: NodeSubject): PassedPressure | null {
+export function passedPressureOf(subject: NodeSubject) {
   const { node, pods, at, disks, summary, localVolumes } = subject
   const { capacity, conditions = [] } = node.status ?? {}
   const over = conditions.find(({ type, status }) => type === 'DiskPressure' && status === 'False')
@@ -61,22 +39,23 @@ export function passedPressureOf(subject: NodeSubject): PassedPressure | null {
     evicted.some(({ namespace, name }) => podName(metadata) === `${namespace}/${name}`)
   return {
     node: node.metadata?.name ?? '',
+    /** Pods that are still there. */
     evicted,
+    /** Their claims that are folders of the node, by `namespace/name` of the pod. */
     claims: Object.fromEntries(
       (pods ?? [])
         .filter(wasEvicted)
         .map(pod => [podName(pod.metadata), localClaims(pod, localVolumes)]),
     ),
+    /** Quantity of the Node object, and when DiskPressure became False. */
     disk: capacity?.['ephemeral-storage'],
     since: over.lastTransitionTime ?? null,
     unlimited: unlimitedPods(pods),
   }
 }
 
-export const emptyDirWriters = ({
-  pods,
-  disks,
-}: Pick<NodeSubject, 'pods' | 'disks'>): EmptyDirWriter[] =>
+/** Running pods that keep data in an emptyDir on disk. */
+export const emptyDirWriters = ({ pods, disks }: NodeSubject) =>
   disks
     ? []
     : (pods ?? []).flatMap(pod => {
@@ -91,12 +70,17 @@ export const emptyDirWriters = ({
 
 /** Null: no eviction of such a node is known. */
 export function passedPressureFailing(
-  { node, evicted: recorded, claims, disk, since, unlimited }: PassedPressure,
+  {
+    node,
+    evicted: recorded,
+    claims,
+    disk,
+    since,
+    unlimited,
+  }: NonNullable<ReturnType<typeof passedPressureOf>>,
   context: NodeContext,
-  running: readonly EmptyDirWriter[],
-):
-  | (Pick<Failing, 'cause' | 'evidence'> & { seen: string; isWriter: boolean; steps: StepAction[] })
-  | null {
+  running: ReturnType<typeof emptyDirWriters>,
+) {
   const evicted = allEvictions(recorded, context).filter(({ message }) =>
     isOfDisk(evictionCause(message).resource),
   )
@@ -119,11 +103,11 @@ export function passedPressureFailing(
       ...local.slice(0, 1).map(({ path }) => ({ id: 'look-on-node' as const, place: path })),
     ],
     seen: [
-      `${plural(evicted.length, 'pod')} evicted for ${evictionCause(last.message).resource} from ${shorten(node, nameLength)}, the last ${placedPod(placeOf(last))} at ${shownTime(last.time)}.`,
+      `${plural(evicted.length, 'pod')} evicted for ${evictionCause(last.message).resource} from ${shortName(node)}, the last ${placedPod(placeOf(last))} at ${shownTime(last.time)}.`,
       ended === null ? 'The pressure is over.' : `The pressure ended at ${shownTime(ended)}.`,
       ...local
         .slice(0, 1)
-        .map(({ claim }) => `Its claim ${shorten(claim, nameLength)} is a folder of this node.`),
+        .map(({ claim }) => `Its claim ${shortName(claim)} is a folder of this node.`),
       data &&
         `${shortPodName({ namespace: data.owner.namespace, name: data.owner.pod })} now has its data in an emptyDir (${shorten(data.volumes.join(', '), 100)}): each eviction deletes it.`,
       user !== null && `By its message ${user}.`,

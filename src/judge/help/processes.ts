@@ -1,7 +1,7 @@
 /** Who has the process ids of a node. */
 
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
-import { nameLength, plural, shorten, shortPodName } from '#judge/text.ts'
+import { kubeletSetting, type NodeSubject, worldCause } from '#judge/rule.ts'
+import { plural, shortName, shortPodName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import type { PodSummary } from '#model/input/record.ts'
 import { areMeasured, deletionOf, type LargestUser, largestOwner, largestPod } from './deletion.ts'
@@ -32,7 +32,8 @@ export function processUse(subject: NodeSubject, usedPids: number) {
   const isLarge = first !== null && 100 * first.amount >= mostPercent * usedPids
   const largest = isLarge ? { ...first, name: nameOf(first) } : null
   const use = isOutside ? outsideUse(ofPods, usedPids) : useOf(largest)
-  const known = { ofPods, isOutside, largest, use }
+  const cause = isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit')
+  const known = { cause, ofPods, isOutside, largest, use }
   const list: StepAction = { id: 'list-processes' }
   const reboot: StepAction = { id: 'reboot', variant: 'last' }
   if (isOutside) return { ...known, steps: [list, reboot] }
@@ -42,10 +43,7 @@ export function processUse(subject: NodeSubject, usedPids: number) {
   const deletion = isOfPod ? deletionOf(pod.owner, subject.pods) : null
   const limit: StepAction = {
     id: 'limit-processes',
-    limit: Math.min(
-      usualProcessLimit,
-      Math.floor((largest?.amount ?? Number.POSITIVE_INFINITY) / 2),
-    ),
+    limit: Math.min(usualProcessLimit, Math.floor((largest?.amount ?? Infinity) / 2)),
     ...(largest && { owner: largest.owner }),
   }
   return {
@@ -67,4 +65,4 @@ export const processesOf = (pod: PodSummary) => pod.process_stats?.process_count
 const nameOf = ({ owner: { namespace, pod: name, workload }, pods }: LargestUser) =>
   pods === 1
     ? `pod ${shortPodName({ namespace, name })}`
-    : `${shorten(`${workload} in ${namespace}`, nameLength)} (${plural(pods, 'pod')})`
+    : `${shortName(`${workload} in ${namespace}`)} (${plural(pods, 'pod')})`

@@ -37,7 +37,7 @@ export function isEksReservation(
       ? null
       : meaningOf(path, written, null) === meaningOf(path, `${eksReservedCpuMillis(cores)}m`, null)
   }
-  const bytes = amountOrNull(written) ?? Number.NaN
+  const bytes = amountOrNull(written) ?? NaN
   const ofOnePod = eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0)
   const pods = (bytes / mebibyte - eksReservedMemoryMiB(0)) / ofOnePod
   return Number.isInteger(pods) && pods > 0

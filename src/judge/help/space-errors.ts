@@ -2,8 +2,7 @@
 
 import { dayMs } from '#base/units.ts'
 import { isWithinWindow } from '#judge/events/events.ts'
-import { type Failing, line, percent } from '#judge/rule.ts'
-import type { NodeSubject } from '#judge/subject/node-subject.ts'
+import { type Failing, line, type NodeSubject, percent } from '#judge/rule.ts'
 import {
   type ContainerSpec,
   type KubernetesPod,

@@ -2,6 +2,7 @@
 
 import { durationMs } from '#base/go/duration.ts'
 import { amountOrNull } from '#base/go/quantity.ts'
+import { by } from '#base/text.ts'
 import { isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults, evictionHardDefaults } from '#facts/kubelet/fields.ts'
@@ -27,6 +28,7 @@ import {
   type EvaluatedThreshold,
   type EvictionPrediction,
   type FilesystemState,
+  type Filesystems,
   isWatched,
   type RankedPod,
   type Ranking,
@@ -181,6 +183,19 @@ export function whyUnobserved({ unread, summary, mode }: NodeSubject, what: stri
     : `mode ${mode} does not read stats/summary, which tells ${shorten(what)}`
 }
 
+/** Undecided, because a part of the summary is unknown. */
+export const unobserved = (subject: NodeSubject, what: string) => ({
+  unknown: whyUnobserved(subject, what),
+})
+
+/** Bytes or inodes that a signal of nodefs or imagefs observes. */
+export function amountsOf(signal: Signal, filesystems: Filesystems) {
+  const disk = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
+  return signal.endsWith('.inodesFree')
+    ? { capacity: disk?.inodes, free: disk?.inodesFree }
+    : { capacity: disk?.capacityBytes, free: disk?.availableBytes }
+}
+
 export interface ImageGcPercentages {
   imageGCHighThresholdPercent: number
   imageGCLowThresholdPercent: number
@@ -221,11 +236,19 @@ export function diskEvictionPercent(subject: ThresholdSubject): number | null {
   const own = (subject.eviction?.thresholds ?? []).filter(
     ({ signal }) => signal === 'imagefs.available' || (!isSplit && signal === 'nodefs.available'),
   )
-  const percents = own.map(threshold => {
-    const [raised] = raisedThresholds([threshold], subject)
-    return raised ? Number.parseFloat(raised.to) : ((threshold.resolved ?? 0) / capacityBytes) * 100
-  })
-  return Math.max(0, ...percents)
+  return Math.max(
+    0,
+    ...own.map(
+      threshold =>
+        mendedPercent(threshold, subject) ?? ((threshold.resolved ?? 0) / capacityBytes) * 100,
+    ),
+  )
+}
+
+/** What to set in place of a threshold that is itself the mistake. Undefined: it is sound. */
+function mendedPercent(threshold: EvaluatedThreshold, subject: ThresholdSubject) {
+  const [raised] = raisedThresholds([threshold], subject)
+  return raised && Number.parseFloat(raised.to)
 }
 
 /** Image-GC percentages to set with a new `imagefs.available` threshold in percent. Empty if the running ones are sound beside the threshold. */
@@ -266,7 +289,7 @@ export function hasMuchMemory({
   const { capacityBytes, availableBytes } = eviction?.signals['memory.available'] ?? {}
   return (
     conditions.MemoryPressure === 'False' &&
-    (availableBytes ?? 0) >= muchMemory * (capacityBytes ?? Number.POSITIVE_INFINITY)
+    (availableBytes ?? 0) >= muchMemory * (capacityBytes ?? Infinity)
   )
 }
 
@@ -299,25 +322,26 @@ const resourceOf = (signal: Signal) =>
     : signal.replace(/^(?:nodefs|imagefs|containerfs)\./, 'disk ')
 
 /** The first ranking per resource and order. Signals that can be set precede derived ones. */
-export function distinctRankings(rankings: readonly Ranking[]): Ranking[] {
-  const settableFirst = rankings.toSorted(
-    (a, b) => Number(derived.includes(a.signal)) - Number(derived.includes(b.signal)),
-  )
-  return settableFirst.filter(
-    ({ signal, pods }, index) =>
-      !settableFirst
-        .slice(0, index)
-        .some(
-          other => resourceOf(other.signal) === resourceOf(signal) && isSameOrder(other.pods, pods),
-        ),
-  )
+export function distinctRankings(rankings: readonly Ranking[]) {
+  const distinct: Ranking[] = []
+  for (const ranking of rankings.toSorted(by(({ signal }) => derived.includes(signal))))
+    if (
+      !distinct.some(
+        ({ signal, pods }) =>
+          resourceOf(signal) === resourceOf(ranking.signal) && isSameOrder(pods, ranking.pods),
+      )
+    )
+      distinct.push(ranking)
+  return distinct
 }
 
 const isSameOrder = (a: readonly RankedPod[], b: readonly RankedPod[]) =>
-  a === b || (a.length === b.length && a.every((pod, index) => isSamePlace(pod, b[index])))
-
-const isSamePlace = (a: RankedPod, b: RankedPod | undefined) =>
-  a.rank === b?.rank && a.name === b.name && a.namespace === b.namespace
+  a === b ||
+  (a.length === b.length &&
+    a.every(({ rank, name, namespace }, index) => {
+      const other = b[index]
+      return rank === other?.rank && name === other.name && namespace === other.namespace
+    }))
 
 /** A threshold or minimum reclaim in bytes or counts; null: invalid. Upstream: eviction/api/types.go GetThresholdQuantity, percentages are float32. */
 export function amountOf(text: string, capacity: number): number | null {
@@ -420,8 +444,7 @@ function soundSoft(signal: Signal, preset: number, subject: ThresholdSubject): s
   const hard = watchingThresholds(signal, subject).flatMap(one => {
     const found = one.hard ? defaultAmounts(one, subject) : null
     if (!found) return []
-    const [raised] = raisedThresholds([one], subject)
-    return raised ? Number.parseFloat(raised.to) : (100 * found.resolved) / found.capacity
+    return mendedPercent(one, subject) ?? (100 * found.resolved) / found.capacity
   })
   const above = Math.round(Math.max(...(hard.length > 0 ? hard : [preset])))
   const isOfImages =

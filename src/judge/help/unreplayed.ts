@@ -14,7 +14,6 @@ import {
 import {
   bytes,
   type Failing,
-  kubeletSetting,
   line,
   type NodeContext,
   type NodeSubject,
@@ -83,12 +82,8 @@ function pressureReason(type: string, subject: NodeSubject): Partial<Reason> {
   }
   if (type === 'PIDPressure') {
     const used = Number(summary?.node?.rlimit?.curproc ?? 0)
-    const { isOutside, use, steps } = processUse(subject, used)
-    return {
-      cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
-      steps,
-      ...(use !== null && { seen: use }),
-    }
+    const { cause, use, steps } = processUse(subject, used)
+    return { cause, steps, ...(use !== null && { seen: use }) }
   }
   if (type === 'DiskPressure') {
     const { reason, isMeasured } = scarcestDisk(subject)

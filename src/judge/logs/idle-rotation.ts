@@ -183,9 +183,7 @@ const criterionMs: Readonly<Record<string, number>> = {
 function maxIntervalMs({ settings }: LogBlock): number | null {
   const [name = '', amount] = settingOf(settings, 'criterion').canonical.split(' ')
   const byTime = name === 'minutes' ? Number(amount) * minuteMs : criterionMs[name]
-  const wanted = [byTime ?? Number.NaN, limitBytes(settings) === null ? Number.NaN : dayMs].filter(
-    ms => ms > 0,
-  )
+  const wanted = [byTime ?? NaN, limitBytes(settings) === null ? NaN : dayMs].filter(ms => ms > 0)
   return wanted.length === 0 ? null : Math.min(...wanted)
 }
 

@@ -38,11 +38,6 @@ export function placeOf(pattern: string, podLogs = usualPodLogs): Place {
   return pattern.startsWith(`${podLogs}/`) ? 'nothing' : 'elsewhere'
 }
 
-interface SeenLog {
-  path: string
-  bytes: number
-}
-
 /** Null: logs were not read. */
 export function seenLogsOf(host: Host) {
   if (!host.logs) return null
@@ -66,7 +61,7 @@ export function seenLogsOf(host: Host) {
 
 const mostLogs = 50
 
-const logsIn = (logs: readonly HostLog[] = []): SeenLog[] =>
+const logsIn = (logs: readonly HostLog[] = []) =>
   logs
     .slice(0, mostLogs)
     .flatMap(({ path, bytes }) =>
@@ -124,10 +119,7 @@ function tokenOf(character: string): Token {
 }
 
 /** Null: the bracket is not closed, so it is a literal character. */
-function bracketAt(
-  characters: readonly string[],
-  start: number,
-): { has: (character: string) => boolean; end: number } | null {
+function bracketAt(characters: readonly string[], start: number) {
   const isNot = characters[start + 1] === '!' || characters[start + 1] === '^'
   const first = start + (isNot ? 2 : 1)
   // A closing bracket right after the opening one is a member of the list.
@@ -141,7 +133,8 @@ function bracketAt(
     if (isRange) at += 2
   }
   return {
-    has: character => ranges.some(([from, to]) => from <= character && character <= to) !== isNot,
+    has: (character: string) =>
+      ranges.some(([from, to]) => from <= character && character <= to) !== isNot,
     end,
   }
 }

@@ -89,7 +89,7 @@ function cronTimes(text: string) {
 /** `wholeMs` divided by the number of times in the field: `0,30` of 60 are two, `*\/6` of 24 are four. */
 function fieldPeriodMs(wholeMs: number, field: string, most: number) {
   const counts = field.split(',').map(item => timesOf(item, most))
-  const sum = counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0)
+  const sum = counts.reduce<number>((total, count) => total + (count ?? NaN), 0)
   return sum > 0 ? wholeMs / Math.min(sum, most) : null
 }
 

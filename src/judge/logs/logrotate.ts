@@ -47,13 +47,13 @@ const mostEntries = 400
 const mostDirectives = 60
 const mostPatterns = 50
 const shownLength = 100
-const criteria = ['hourly', 'daily', 'weekly', 'monthly', 'yearly'] as const
+const criteria = new Set(['minutes', 'hourly', 'daily', 'weekly', 'monthly', 'yearly'])
 const flags = new Set(
   'allowhardlink compress copy copytruncate create createolddir dateext datehourago dateyesterday delaycompress ifempty mail missingok olddir renamecopy sharedscripts shred'.split(
     ' ',
   ),
 )
-const sizes = new Set(['size', 'maxsize', 'minsize'])
+const sizes = new Set(['maxsize', 'minsize'])
 /** Source: logrotate's config.c, defConfig. */
 const defaults: Settings = {
   criterion: { canonical: 'size 1048576', shown: 'size 1M (logrotate has it so by itself)' },
@@ -145,7 +145,7 @@ const shortText = (text: string) =>
 /** Directives by the setting they change, in file order: `nocompress` sets `compress`, `daily` sets the `criterion`. */
 export function settingsOf(directives: RawObject): Settings {
   const settings = new Map<string, Setting>()
-  const takeSetting = (name: string, canonical: string, shown: string) => {
+  const takeSetting = (name: string, canonical: string, shown = canonical) => {
     settings.set(name, { canonical, shown: shorten(shown, shownLength) })
   }
   for (const [written, value] of Object.entries(directives).slice(0, mostDirectives)) {
@@ -153,15 +153,11 @@ export function settingsOf(directives: RawObject): Settings {
     if (name === 'patterns' || !/^[a-z]{1,30}$/.test(name)) continue
     const text = directiveText(value)
     const negated = name === 'notifempty' ? 'ifempty' : name.replace(/^no/, '')
-    if (criteria.some(criterion => criterion === name) || name === 'minutes' || name === 'size') {
-      if (value === false) continue
-      const bytes = name === 'size' ? sizeOf(value) : null
-      const amount = text === '' || text === '0' ? '' : ` ${text}`
-      takeSetting(
-        'criterion',
-        `${name}${name === 'size' ? ` ${bytes ?? text}` : amount}`,
-        `${name}${name === 'size' ? ` ${text}` : amount}`,
-      )
+    if (name === 'size') {
+      if (value !== false) takeSetting('criterion', `size ${sizeOf(value) ?? text}`, `size ${text}`)
+    } else if (criteria.has(name)) {
+      if (value !== false)
+        takeSetting('criterion', text === '' || text === '0' ? name : `${name} ${text}`)
     } else if (sizes.has(name)) {
       const bytes = sizeOf(value)
       // A size of zero equals no size.
@@ -170,15 +166,12 @@ export function settingsOf(directives: RawObject): Settings {
         value === false || bytes === 0 ? '' : String(bytes ?? text),
         value === false ? notSet.shown : text,
       )
-    } else if (negated !== name && flags.has(negated))
-      takeSetting(negated, value === false ? 'set' : '', value === false ? 'set' : notSet.shown)
+    } else if (negated !== name && flags.has(negated) && value === false)
+      takeSetting(negated, 'set')
+    else if (negated !== name && flags.has(negated)) takeSetting(negated, '', notSet.shown)
     else if (value === false) takeSetting(name, '', notSet.shown)
-    else
-      takeSetting(
-        name,
-        text === '' ? 'set' : ((/^-?\d{1,15}$/.test(text) ? String(Number(text)) : null) ?? text),
-        text === '' ? 'set' : text,
-      )
+    else if (text === '') takeSetting(name, 'set')
+    else takeSetting(name, /^-?\d{1,15}$/.test(text) ? String(Number(text)) : text, text)
   }
   return Object.fromEntries(settings)
 }
@@ -203,7 +196,7 @@ const multipliers: Readonly<Record<string, number>> = {
 /** Null: logrotate would not accept the size either (it has no units `m` and `Mi`). */
 function sizeOf(value: unknown) {
   const [, digits, unit = ''] = /^(\d{1,15})([kKMG]?)$/.exec(directiveText(value)) ?? []
-  const bytes = Number(digits) * (multipliers[unit] ?? Number.NaN)
+  const bytes = Number(digits) * (multipliers[unit] ?? NaN)
   return Number.isSafeInteger(bytes) ? bytes : null
 }
 
@@ -212,7 +205,7 @@ const mostRotations = 2 ** 31 - 1
 /** −1: all rotations are kept. Null: logrotate refuses the value. */
 export function rotationsOf(settings: Settings): number | null {
   const { canonical } = settingOf(settings, 'rotate')
-  const count = /^-?\d{1,10}$/.test(canonical) ? Number(canonical) : Number.NaN
+  const count = /^-?\d{1,10}$/.test(canonical) ? Number(canonical) : NaN
   return count >= -1 && count <= mostRotations ? count : null
 }
 
@@ -225,17 +218,16 @@ export function sizeIn(settings: Settings, name: 'size' | 'maxsize' | 'minsize')
 
 /** The values in a block that logrotate refuses. It ignores a block with such a value. */
 export function refusedValues({ settings }: LogBlock) {
-  const sizesOf = (['size', 'maxsize', 'minsize'] as const).filter(name => {
-    const { canonical } = settingOf(settings, name === 'size' ? 'criterion' : name)
-    return name === 'size'
-      ? canonical.startsWith('size ') && sizeIn(settings, name) === null
-      : canonical !== '' && sizeIn(settings, name) === null
+  const refused = (['size', 'maxsize', 'minsize'] as const).flatMap(name => {
+    const isSize = name === 'size'
+    const { canonical, shown } = settingOf(settings, isSize ? 'criterion' : name)
+    const isSet = isSize ? canonical.startsWith('size ') : canonical !== ''
+    if (!isSet || sizeIn(settings, name) !== null) return []
+    return [isSize ? shown : `${name} ${shown}`]
   })
-  const settingText = (name: string) =>
-    name === 'size'
-      ? settingOf(settings, 'criterion').shown
-      : `${name} ${settingOf(settings, name).shown}`
-  return [...sizesOf, ...(rotationsOf(settings) === null ? ['rotate'] : [])].map(settingText)
+  return rotationsOf(settings) === null
+    ? [...refused, `rotate ${settingOf(settings, 'rotate').shown}`]
+    : refused
 }
 
 /** The size in bytes from which every run rotates, whatever the time. Null: no such size is set. */
@@ -270,33 +262,22 @@ export function blockInWords({ settings }: LogBlock) {
   return [settingOf(settings, 'criterion').shown, ...words, ...methods].join(', ')
 }
 
-export interface NodeRotation {
-  files: LogFiles | null
-  /** Why each unread file could not be read, by its path. The empty text as key: why not all files were listed. */
-  unread: Record<string, string>
-  /** By path: the day of the file's last change, by the node's clock, if known. Days, not hours, so that more nodes share one fact. */
-  changedOn: Record<string, string>
-  /** By pattern: bytes by which the largest log exceeded its rotation size. */
-  beyondBytes: Record<string, number>
-  /** Bytes of nodefs left before eviction. Null: unknown, or logs lie on another disk. */
-  roomBytes: number | null
-}
+export type NodeRotation = ReturnType<typeof nodeRotation>
 
 const mostUnread = 100
 const mostDays = 400
 
-export function nodeRotation({
-  host,
-  eviction,
-  filesystems,
-}: NodeSubject & { host: Host }): NodeRotation {
+export function nodeRotation({ host, eviction, filesystems }: NodeSubject & { host: Host }) {
   const files = logFilesOf(host)
   const room = haveLogsOwnDisk(host) ? null : roomForLogs({ eviction, filesystems })
   return {
     files,
     unread: unreadFiles(host),
+    /** By path: the day of the file's last change, by the node's clock, if known. Days, not hours, so that more nodes share one fact. */
     changedOn: daysOf(host),
+    /** By pattern: bytes by which the largest log exceeded its rotation size. */
     beyondBytes: files ? overshootBytes(files, host) : {},
+    /** Bytes of nodefs left before eviction. Null: unknown, or logs lie on another disk. */
     roomBytes: room === null ? null : roundDown(room),
   }
 }

@@ -3,6 +3,7 @@ import { asInt64, quantityOrNull } from '#base/go/quantity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { configurationDefaults } from '#facts/kubelet/fields.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
+import { watchingThresholds } from '#judge/help/thresholds.ts'
 import type { NodeSubject } from '#judge/subject/node-subject.ts'
 import type { KubeletConfiguration } from '#model/kubelet/configuration.ts'
 import type { ContainerLog } from './running-logs.ts'
@@ -85,10 +86,6 @@ export function roomForLogs({
 }: Pick<NodeSubject, 'eviction' | 'filesystems'>): number | null {
   const available = filesystems.nodefs?.availableBytes ?? null
   if (available === null || !eviction) return null
-  const watching = eviction.thresholds.filter(
-    ({ signal }) =>
-      signal === 'nodefs.available' ||
-      (signal === 'imagefs.available' && filesystems.layout === 'shared'),
-  )
+  const watching = watchingThresholds('nodefs.available', { eviction, filesystems })
   return Math.max(0, available - Math.max(0, ...watching.map(({ resolved }) => resolved ?? 0)))
 }

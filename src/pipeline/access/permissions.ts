@@ -85,12 +85,11 @@ function nodeActions(mode: ReadMode, output: InspectOutput | null) {
 }
 
 /** Joins the purposes of equal rights. */
-function mergeRights(rights: readonly NeededRight[]): NeededRight[] {
-  const byRight = new Map<string, Set<string>>()
-  for (const { right, purpose } of rights)
-    byRight.set(right, (byRight.get(right) ?? new Set()).add(purpose))
-  return [...byRight].map(([right, purpose]) => ({ right, purpose: [...purpose].join('; ') }))
-}
+const mergeRights = (rights: readonly NeededRight[]): NeededRight[] =>
+  [...Map.groupBy(rights, ({ right }) => right)].map(([right, some]) => ({
+    right,
+    purpose: [...new Set(some.map(({ purpose }) => purpose))].join('; '),
+  }))
 
 const awsPurposes: Readonly<Record<string, string>> = {
   'eks:ListClusters': 'the list of clusters: without it nothing is audited',

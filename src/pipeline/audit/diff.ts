@@ -67,9 +67,10 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
     }
   const result = await savedAudit(path, { ...options, refusalsOf: null })
   const isLooked = result.document.clusters.some(({ coverage }) => coverage.clusterGc !== undefined)
+  const [first] = result.document.run.inputErrors
   if (selectsEverything(selection) && result.nodes.length === 0 && !isLooked)
     throw new OperatorError(
-      `${path} has no node that could be audited${firstOf(result.document.run.inputErrors)}`,
+      `${path} has no node that could be audited${first === undefined ? '' : `: ${first}`}`,
     )
   return {
     kind: 'snapshot',
@@ -79,8 +80,6 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
     audited: result.nodes,
   }
 }
-
-const firstOf = ([first]: string[]) => (first === undefined ? '' : `: ${first}`)
 
 /** Cuts a findings document to the selected clusters. The document does not contain the group of a node. @throws OperatorError */
 function selectDocument(document: ComparedRun['document'], selection: Selection, path: string) {

@@ -1,6 +1,5 @@
 /** Sources of records: a live fleet, clusters of a kubeconfig, or a saved snapshot. Later stages do not see the difference. */
 
-import { setTimeout as delay } from 'node:timers/promises'
 import pMap from 'p-map'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { byText, firstNames } from '#base/text.ts'
@@ -10,6 +9,7 @@ import { callerAccount } from '#clients/aws/sts.ts'
 import { endedByIn } from '#clients/failure.ts'
 import type { NamedEndpoint } from '#clients/kubernetes/kubeconfig.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes/kubernetes.ts'
+import { sleep } from '#clients/pace.ts'
 import { type ClusterInAws, type CollectOptions, collect, collectNodes } from '#collect/collect.ts'
 import { clusterCollectorsOf, disruptionBudgets, events } from '#collect/collectors/cluster.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
@@ -23,7 +23,6 @@ import {
   type KubernetesNode,
   type MalformedLine,
   type NodeIdentity,
-  type NodeRecord,
   promisedSources,
   type Selection,
   type SnapshotHeader,
@@ -378,7 +377,7 @@ interface ReadingCandidate {
 
 export function openSecondReading(options: SecondReadingOptions): SecondReading {
   const { policy, signal, remainingMs, onWait, now = () => new Date() } = options
-  const { sleep = async (ms, until) => delay(ms, undefined, { signal: until }) } = options
+  const { sleep: wait = sleep } = options
   const targets = new Map<string, ClusterTarget>()
   const candidates = new Map<string, ReadingCandidate[]>()
   return {
@@ -386,8 +385,8 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
     take(node, object) {
       if (collectorsIn(policy, node.cluster).length === 0) return
       const headroomPercent = headroomOf(node)
-      if (headroomPercent === null || headroomPercent < 0) return
-      if (headroomPercent > mostHeadroomPercent) return
+      if (headroomPercent === null || headroomPercent < 0 || headroomPercent > mostHeadroomPercent)
+        return
       const { cluster } = node
       candidates.set(
         cluster,
@@ -412,7 +411,7 @@ export function openSecondReading(options: SecondReadingOptions): SecondReading 
       onWait?.(chosen.length, hasTime ? waitMs : null)
       if (!hasTime) return new Map()
       try {
-        await sleep(waitMs, signal)
+        await wait(waitMs, signal)
       } catch (error) {
         if (!signal.aborted) throw error
         return new Map()
@@ -446,7 +445,16 @@ async function readAgain(
       const target = targets.get(cluster)
       if (!target?.endpoint) return
       const firsts = new Map(members.map(({ node }) => [node.identity.name, node]))
-      for await (const record of summariesOf(target, members, options)) {
+      const records = collectNodes(
+        cluster,
+        target.endpoint,
+        members.map(({ object }) => object),
+        {
+          ...collectOptionsOf(target, { ...options, depth: 'nodes' }, noInspector),
+          collectors: collectorsIn(options.policy, cluster),
+        },
+      )
+      for await (const record of records) {
         const input = nodeInput(record)
         const { filesystems } = replay(input, record.at ?? '')
         const first = firsts.get(record.node.metadata?.name ?? '')
@@ -464,22 +472,6 @@ const collectorsIn = (policy: Policy, cluster: string) =>
   collectorsOf[readModeOf(policy, cluster)].filter(({ answers }) =>
     answers.every(answer => answer === 'summary'),
   )
-
-async function* summariesOf(
-  target: ClusterTarget,
-  members: ReadingCandidate[],
-  options: SecondReadingOptions,
-): AsyncGenerator<NodeRecord> {
-  const { cluster } = target.record
-  const collectors = collectorsIn(options.policy, cluster)
-  if (!target.endpoint) return
-  yield* collectNodes(
-    cluster,
-    target.endpoint,
-    members.map(({ object }) => object),
-    { ...collectOptionsOf(target, { ...options, depth: 'nodes' }, noInspector), collectors },
-  )
-}
 
 const noInspector = () => {
   throw new Error('A second reading asks kubelets only')

@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { isRawObject, parsedJson } from '#base/raw-object.ts'
+import { linesOf } from '#base/text.ts'
 import { type Store, update } from '#clients/store/store.ts'
 import { isListBroken } from '#judge/compare/delta/run-knowledge.ts'
 import { rules } from '#judge/rules/index.ts'
@@ -97,11 +98,7 @@ export function openServiceReport(
         isPart: !selectsEverything(request.selection),
       })
       runtime.watch.audited({ ...answer, reasons: reasonsOf(result.document) })
-      const failures = [
-        ...wrong,
-        ...failuresOf(result),
-        ...[whyNothingRead(result)].filter(reason => reason !== null),
-      ]
+      const failures = linesOf(wrong, failuresOf(result), whyNothingRead(result))
       if (failures.length === 0 && store && !isDryRun)
         failures.push(...(await markPublished(run, store, runtime.now(), result)))
       if (failures.length > 0)
@@ -346,12 +343,10 @@ export function whyNothingRead({
   const unlisted = notAudited.filter(isListBroken)
   if (unread.length === 0 && unlisted.length === 0) return null
   const clusters = new Set(unlisted.map(({ cluster }) => cluster)).size
-  const what = [
-    ...(unread.length > 0 ? [`${plural(unread.length, 'node')} could not be read`] : []),
-    ...(clusters > 0
-      ? [`of ${plural(clusters, 'cluster')} it is not known which nodes there are`]
-      : []),
-  ]
+  const what = linesOf(
+    unread.length > 0 && `${plural(unread.length, 'node')} could not be read`,
+    clusters > 0 && `of ${plural(clusters, 'cluster')} it is not known which nodes there are`,
+  )
   const [first] = [
     ...unlisted.map(({ cluster, reason }) => `cluster ${cluster}: ${reason}`),
     ...unread.map(({ cluster, identity, errors }) =>

@@ -2,17 +2,12 @@
 import type { MailChannel } from '#publish/publish.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
-/** Milliseconds; longer than the requests of one run. */
-const leaseMs = 60_000
-
 export const eventBridge = ({ busArn, ...once }: OnceOptions & { busArn: string }): MailChannel =>
   messageOnce(
     {
       id: 'eventbridge',
-      markerName: 'eventbridge.json',
       noun: 'events',
       recipients: busArn,
-      leaseMs,
       async send({ events }) {
         const { putEvents } = await import('#clients/send/event-bridge.ts')
         const entries = events.map(detail => ({

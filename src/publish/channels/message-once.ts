@@ -23,20 +23,27 @@ export interface OnceOptions {
 
 interface MessageWay {
   id: string
-  /** Name of the message's marker in the store. */
-  markerName: string
-  /** For people: `mail`, `message`. */
-  noun: string
+  /** Name of the message's marker in the store. Default: the id. */
+  markerName?: string
+  /** For people: `mail`, `events`. Default: `message`. */
+  noun?: string
   /** The recipients, for people. */
   recipients: string
-  /** Milliseconds after which another delivery can take over. */
-  leaseMs: number
+  /** Milliseconds after which another delivery can take over: longer than all requests of one run. Default: a minute. */
+  leaseMs?: number
   /** @returns the message's id, or empty. @throws Error with a message for people */
   send(mail: RenderedMail, attachments: MailAttachment[]): Promise<string>
 }
 
 export function messageOnce(
-  { id, markerName, noun, recipients, leaseMs, send }: MessageWay,
+  {
+    id,
+    markerName = `${id}.json`,
+    noun = 'message',
+    recipients,
+    leaseMs = 60_000,
+    send,
+  }: MessageWay,
   { runId, store, now }: OnceOptions,
 ): MailChannel {
   const blank = {

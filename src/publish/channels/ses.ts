@@ -4,7 +4,7 @@
  */
 
 import { OperatorError } from '#base/operator-error.ts'
-import { firstNames } from '#base/text.ts'
+import { firstNames, linesOf } from '#base/text.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import type { MailHeader } from '#clients/send/mail.ts'
 import {
@@ -91,10 +91,12 @@ export function ses({
       const delivery = await channel.send(mail, attachments)
       if (delivery.state !== 'sent') return delivery
       const { suppressed, unknown } = await suppression()
-      const lost = suppressed.length === 0 ? [] : [suppressedText(suppressed, region)]
-      const open =
-        unknown === null ? [] : [`Whether an address is suppressed is not known: ${unknown}`]
-      return { ...delivery, location: [delivery.location, ...lost, ...open].join('. ') }
+      const location = linesOf(
+        delivery.location,
+        suppressed.length > 0 && suppressedText(suppressed, region),
+        unknown !== null && `Whether an address is suppressed is not known: ${unknown}`,
+      )
+      return { ...delivery, location: location.join('. ') }
     },
   }
 }
@@ -124,10 +126,10 @@ function unsubscribeHeaders(
   const subject = encodeURIComponent(
     `unsubscribe highwater${owner === undefined ? '' : ` ${owner}`}`,
   )
-  const addresses = [
-    ...(url === null ? [] : [`<${url}>`]),
-    ...(mailto === null ? [] : [`<mailto:${encodeURI(mailto)}?subject=${subject}>`]),
-  ]
+  const addresses = linesOf(
+    url !== null && `<${url}>`,
+    mailto !== null && `<mailto:${encodeURI(mailto)}?subject=${subject}>`,
+  )
   if (addresses.length === 0) return []
   const list = { name: 'List-Unsubscribe', value: addresses.join(', ') }
   return url !== null && oneClick

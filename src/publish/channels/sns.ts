@@ -2,17 +2,11 @@
 import type { MailChannel } from '#publish/publish.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
 
-/** Milliseconds; longer than all attempts of the client together. */
-const leaseMs = 60_000
-
 export const sns = ({ topicArn, ...once }: OnceOptions & { topicArn: string }): MailChannel =>
   messageOnce(
     {
       id: 'sns',
-      markerName: 'sns.json',
-      noun: 'message',
       recipients: topicArn,
-      leaseMs,
       async send({ subject, text }) {
         const { publishToTopic } = await import('#clients/send/sns.ts')
         return publishToTopic({ topicArn, subject, text }, once.signal)

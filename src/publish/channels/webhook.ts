@@ -24,8 +24,6 @@ export function webhook({ url, allowedHosts, format, ...once }: WebhookOptions):
   return messageOnce(
     {
       id: 'webhook',
-      markerName: 'webhook.json',
-      noun: 'message',
       recipients: hostname,
       leaseMs: 2 * postTimeLimitMs,
       async send({ brief, card }) {

@@ -219,9 +219,10 @@ export class Journal {
     await this.#store.create(this.#overKey, `${JSON.stringify(mark)}\n`)
   }
 
-  /** Writes the whole run, for people and other programs. */
-  report(run: RemediationRun) {
-    return this.#store.write(this.#key('report.json'), `${JSON.stringify(run, null, 1)}\n`)
+  /** Writes the whole run, for people and other programs. @returns the run */
+  async report(run: RemediationRun) {
+    await this.#store.write(this.#key('report.json'), `${JSON.stringify(run, null, 1)}\n`)
+    return run
   }
 
   /** A node whose entry is unreadable, or is that of another node, counts as touched. */

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '#base/operator-error.ts'
+import { sleep } from '#clients/pace.ts'
 
 /** The run is paused until it is resumed; the message contains the reason. */
 export class Paused extends Error {}
@@ -9,21 +9,25 @@ export async function sleepOrPause(clock: Clock, delayMs: number, signal: AbortS
   try {
     await clock.sleep(delayMs, signal)
   } catch (error) {
-    if (signal.aborted) throw pausedBy(signal)
+    throwIfPaused(signal)
     throw error
   }
 }
 
 /** @throws Paused */
 export function throwIfPaused(signal: AbortSignal) {
-  if (signal.aborted) throw pausedBy(signal)
+  if (signal.aborted) throw new Paused(messageOf(signal.reason))
 }
-
-const pausedBy = ({ reason }: AbortSignal) => new Paused(messageOf(reason))
 
 /** Whether the outside world failed: any error but a mistake in our code. */
 export const isWorldFailure = (error: unknown) =>
   !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)
+
+/** For readings that may fail: nothing was read. @throws a mistake in our code */
+export function nothingRead(error: unknown) {
+  if (!isWorldFailure(error)) throw error
+  return new Map<string, never>()
+}
 
 /* The clock of a run; tests replace it. */
 
@@ -39,11 +43,5 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => new Date(),
   elapsedMs: () => performance.now(),
-  async sleep(delayMs, signal) {
-    signal.throwIfAborted()
-    await delay(delayMs, undefined, { signal }).catch(error => {
-      signal.throwIfAborted()
-      throw error
-    })
-  },
+  sleep,
 }

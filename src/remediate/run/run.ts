@@ -13,7 +13,7 @@ import { byPolicy, changedSince } from '#remediate/plan/approve.ts'
 import { awaitVerified, confirmRollbacks } from '#remediate/verify/await-seen.ts'
 import type { RunHead } from './journal.ts'
 import { type Before, type ImageUse, isUnbegun, NodeWork } from './node-work.ts'
-import { isWorldFailure, Paused, sleepOrPause, throwIfPaused } from './pausing.ts'
+import { isWorldFailure, nothingRead, Paused, sleepOrPause, throwIfPaused } from './pausing.ts'
 import {
   chunksOf,
   endTemporarySteps,
@@ -228,10 +228,7 @@ class WaveRun {
   async #imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>> {
     const passing = steps.filter(({ until }) => until !== undefined)
     if (passing.length === 0) return new Map()
-    return this.#options.effects.imageUse(passing).catch((error: unknown) => {
-      if (!isWorldFailure(error)) throw error
-      return new Map()
-    })
+    return this.#options.effects.imageUse(passing).catch(nothingRead)
   }
 
   /** Brings each node to its end: verified, pruned, or failed and rolled back. @param before null: it was noted when the nodes were begun */
@@ -240,16 +237,14 @@ class WaveRun {
     before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null,
   ) {
     const { effects, policy, end } = this.#options
+    const waiting = { timeoutMs: policy.verifyTimeoutMs, end }
     const unsent = steps.filter(step => isUnbegun(this.#work.entry(step)) || this.#isAsked(step))
     await settleAll(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
     throwIfPaused(end)
     // If the run stops anyway, it does not wait until the others are healthy.
     this.#requireFewErrors(steps.filter(this.#isAsked))
     const applied = steps.filter(step => this.#work.state(step) === 'applied')
-    const wrong = await awaitVerified(applied, this.#work, effects, {
-      timeoutMs: policy.verifyTimeoutMs,
-      end,
-    })
+    const wrong = await awaitVerified(applied, this.#work, effects, waiting)
     const unwell: PlanStep[] = []
     for (const step of steps.filter(one =>
       ['sending', 'sent', 'applied', 'broken'].includes(this.#work.state(one)),
@@ -267,7 +262,6 @@ class WaveRun {
       ),
     )
     throwIfPaused(end)
-    const waiting = { timeoutMs: policy.verifyTimeoutMs, end }
     await confirmRollbacks(steps, this.#work, effects, waiting)
     await endTemporarySteps(steps, this.#work, effects, waiting)
     throwIfPaused(end)

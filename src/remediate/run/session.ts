@@ -81,30 +81,26 @@ export async function applyPlan(
     throw new OperatorError(
       `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${rollbackHint(plan)}`,
     )
-  return withLeases(
-    plan,
-    options,
-    known,
-    `--resume goes on with it${rollbackHint(plan)}`,
-    (leases, end, identities) =>
-      continueRun({ plan, approval, journal, refusal, options, leases, end, identities }),
+  return withLeases(plan, options, known, `--resume goes on with it${rollbackHint(plan)}`, held =>
+    continueRun(plan, approval, journal, refusal?.message ?? null, options, held),
   )
 }
 
-interface Leased {
-  plan: Plan
-  approval: HeldApproval
-  journal: Journal
-  /** Why nothing new may be sent; null: sending is allowed. */
-  refusal: OperatorError | null
-  options: ApplyOptions
+interface Held {
   leases: ReadonlyMap<string, Lease>
   end: AbortSignal
   identities: Record<string, string>
 }
 
-async function continueRun(leased: Leased): Promise<RemediationRun> {
-  const { plan, approval, journal, options, leases, end, identities } = leased
+/** @param refusal why nothing new may be sent; null: sending is allowed */
+async function continueRun(
+  plan: Plan,
+  approval: HeldApproval,
+  journal: Journal,
+  refusal: string | null,
+  options: ApplyOptions,
+  { leases, end, identities }: Held,
+): Promise<RemediationRun> {
   const { effects, policy, store } = options
   // Read anew: another run might have ended while this one waited for the lease.
   const now = await journal.head()
@@ -120,20 +116,19 @@ async function continueRun(leased: Leased): Promise<RemediationRun> {
     ? withResumer(now, approval)
     : await journal.begin(plan, approval, effects.clock.now().toISOString(), identities)
   const run = { ...options, plan, approval, journal, head, leases, end }
-  const refusal = over ?? leased.refusal?.message ?? null
   const { auto } = policy
   const isCounted = approval.by === byPolicy && auto !== null
   const ended = await runWaves({
     ...run,
     entries,
-    refusal,
+    refusal: over ?? refusal,
     patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
     ofToday: async nodes =>
       isCounted
         ? beginToday(store, plan.id, nodes, auto.nodesPerDay, effects.clock.now())
         : new Set(nodes),
   })
-  return reportRun(documentOf(plan, ended, entries), journal)
+  return journal.report(documentOf(plan, ended, entries))
 }
 
 /** Rollbacks and reports of finished runs need no approval. */
@@ -181,7 +176,7 @@ export async function rollBack(run: string, options: SessionOptions & { despiteE
     options,
     known,
     `${rollbackCommand(plan)} goes on with it`,
-    async (leases, end) => {
+    async ({ leases, end }) => {
       const head = await journal.head()
       if (!head || head.plan !== plan.digest || plan.id !== run)
         throw new OperatorError(
@@ -191,7 +186,7 @@ export async function rollBack(run: string, options: SessionOptions & { despiteE
       const entries = await entriesOf(plan, journal, true)
       const taken = { ...options, plan, journal, head, entries, leases, end }
       const ended = await rollBackRun({ ...taken, despiteErrors })
-      return reportRun(documentOf(plan, ended, entries), journal)
+      return journal.report(documentOf(plan, ended, entries))
     },
   )
 }
@@ -211,12 +206,9 @@ async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions
     // A reading that was cut short does not show that a node is gone.
     if (present && !end.aborted) changed.push(...changedSince({ steps }, present))
   }
-  if (changed.length > 0) throw changedError(plan, changed)
-}
-
-function changedError(plan: Plan, changed: readonly LeftAlone[]) {
+  if (changed.length === 0) return
   const reasons = changed.map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
-  return new OperatorError(
+  throw new OperatorError(
     `Plan ${plan.id} no longer fits ${changed.length} of its ${plan.steps.length} nodes: ${firstReasons(reasons, namedNodes)}. Nothing was sent. Make the plan anew, or pass these over with --skip-changed`,
   )
 }
@@ -268,21 +260,12 @@ function documentOf(
   }
 }
 
-async function reportRun(run: RemediationRun, journal: Journal) {
-  await journal.report(run)
-  return run
-}
-
 async function withLeases(
   plan: Plan,
   options: SessionOptions,
   known: RunHead | null,
   goesOn: string,
-  work: (
-    leases: ReadonlyMap<string, Lease>,
-    end: AbortSignal,
-    identities: Record<string, string>,
-  ) => Promise<RemediationRun>,
+  work: (held: Held) => Promise<RemediationRun>,
 ) {
   const { store, holder, effects, policy, stop, onWait } = options
   const { clock, identityOf } = effects
@@ -293,7 +276,7 @@ async function withLeases(
     const lease = { store, run: plan.id, holder, ttlMs, clock, signal: stop, onWait }
     await takeLeases(identities, leases, lease)
     const lost = [...leases.values()].map(one => one.lost)
-    return await work(leases, AbortSignal.any([options.end, ...lost]), identities)
+    return await work({ leases, end: AbortSignal.any([options.end, ...lost]), identities })
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(

@@ -6,7 +6,7 @@ import type { RemediationPolicy } from '#model/policy.ts'
 import { awaitRollbacks, confirmRollbacks, type Waiting } from '#remediate/verify/await-seen.ts'
 import type { RunHead } from './journal.ts'
 import { type Effects, isTouched, isUnbegun, NodeWork, type NodeWorkOptions } from './node-work.ts'
-import { isWorldFailure, Paused, sleepOrPause, throwIfPaused } from './pausing.ts'
+import { nothingRead, Paused, sleepOrPause, throwIfPaused } from './pausing.ts'
 
 export interface TakeBackOptions extends NodeWorkOptions {
   plan: Plan
@@ -186,10 +186,7 @@ export async function endTemporarySteps(
 async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, clock }: Effects) {
   const waiting = open.filter(step => work.state(step) === 'verified')
   if (waiting.length === 0) return
-  const used = await imageUse(waiting).catch((error: unknown) => {
-    if (!isWorldFailure(error)) throw error
-    return new Map<string, never>()
-  })
+  const used = await imageUse(waiting).catch(nothingRead)
   for (const step of waiting) {
     const { at, usedBytesBefore = null } = work.entry(step)
     const now = used.get(stepKey(step)) ?? null

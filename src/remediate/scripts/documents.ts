@@ -32,7 +32,7 @@ export interface Document {
   /** Longer than all time limits of the script: a script that the agent ends cannot roll back. */
   timeoutSeconds: string
   /** Lines before the script. */
-  begin: readonly string[]
+  begin?: readonly string[]
   /** The table of facts that the script checks by. */
   table?: keyof typeof scriptTables
   /** Names of the files that form the script, in order. */
@@ -55,6 +55,8 @@ const inspects = {
   begin: ["HIGHWATER_OUTPUT='{{ Output }}'"],
 } as const
 
+const readingFiles = ['node.sh', 'text.sh', 'json.sh', 'answer.sh'] as const
+
 /** The documents that read a node. */
 export const documents: readonly Document[] = [
   {
@@ -63,7 +65,7 @@ export const documents: readonly Document[] = [
     description:
       'Reads what only the node knows of its kubelet, images, containers, logs and kernel. Changes nothing.',
     ...inspects,
-    files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'kubelet.sh', 'inspect.sh'],
+    files: [...readingFiles, 'kubelet.sh', 'inspect.sh'],
   },
   {
     name: 'Highwater-InspectDisks',
@@ -71,14 +73,14 @@ export const documents: readonly Document[] = [
     description:
       'Reads what holds the disks of a node: folders, layers, deleted files, volumes, devices. Changes nothing.',
     ...inspects,
-    files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'kubelet.sh', 'inspect-disks.sh'],
+    files: [...readingFiles, 'kubelet.sh', 'inspect-disks.sh'],
   },
   {
     name: 'Highwater-InspectBottlerocket',
     resource: 'InspectBottlerocketDocument',
     description: 'Reads the settings of a Bottlerocket node. Changes nothing.',
     ...inspects,
-    files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'inspect-bottlerocket.sh'],
+    files: [...readingFiles, 'inspect-bottlerocket.sh'],
   },
 ]
 
@@ -127,7 +129,6 @@ export const applyDocuments: readonly Document[] = [
     },
     step: 'apply',
     timeoutSeconds: '1200',
-    begin: [],
     table: 'plannable',
     files: [
       'node.sh',
@@ -153,7 +154,6 @@ export const applyDocuments: readonly Document[] = [
     },
     step: 'apply',
     timeoutSeconds: '1200',
-    begin: [],
     table: 'settings',
     files: ['node.sh', 'text.sh', 'json.sh', 'change.sh', 'apply-bottlerocket.sh'],
   },
@@ -169,7 +169,6 @@ export const applyDocuments: readonly Document[] = [
     },
     step: 'sync',
     timeoutSeconds: '300',
-    begin: [],
     table: 'logrotate',
     files: ['node.sh', 'text.sh', 'change.sh', 'file.sh', 'sync-file.sh'],
   },
@@ -187,7 +186,6 @@ export const applyDocuments: readonly Document[] = [
     },
     step: 'pull',
     timeoutSeconds: '900',
-    begin: [],
     files: ['node.sh', 'text.sh', 'change.sh', 'pull-image.sh'],
   },
 ]
@@ -204,7 +202,7 @@ const withoutComments = (script: string) =>
 
 /** The exact content: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
 export function contentOf(document: Document) {
-  const { description, parameters, step, timeoutSeconds, begin } = document
+  const { description, parameters, step, timeoutSeconds, begin = [] } = document
   const content = {
     schemaVersion: '2.2',
     description,

@@ -322,10 +322,9 @@ export function verifyStep(
 function* instanceDoubts({ instanceId }: PlanStep, { node }: NodeInput): Iterable<Doubt> {
   const found = instanceIdOf(nodeIdentity(node))
   if (found !== instanceId)
-    yield {
-      state: 'wrong',
-      why: `the node is ${found === null ? 'no instance' : `another instance, ${found},`} now; planned was ${instanceId}`,
-    }
+    yield wrongDoubt(
+      `the node is ${found === null ? 'no instance' : `another instance, ${found},`} now; planned was ${instanceId}`,
+    )
 }
 
 function* placeDoubts(step: PlanStep, fresh: NodeInput): Iterable<Doubt> {
@@ -378,13 +377,9 @@ function* settingDoubts(step: PlanStep, fresh: NodeInput, appliedAtMs: number): 
       why: `it runs with the change, but ${step.path} does not say so (${hashText(step, found)}): its next start may lose it`,
     }
   if (isRunning || hasRestarted === true) return
-  yield {
-    state: 'not-yet',
-    why:
-      hasRestarted === false
-        ? 'its files say so, but its kubelet has not started anew'
-        : 'its files say so, but whether its kubelet has started anew is not known',
-  }
+  yield notYetDoubt(
+    `its files say so, but ${hasRestarted === false ? 'its kubelet has not started anew' : 'whether its kubelet has started anew is not known'}`,
+  )
 }
 
 /** Whether the kubelet runs with other settings, for which the plan predicts nothing. */

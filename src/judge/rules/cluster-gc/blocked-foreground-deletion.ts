@@ -22,7 +22,7 @@ export const blockedForegroundDeletion = clusterRule({
       const waits = `${all('object')} ${one('waits', 'wait')}`
       const it = one('it', 'them')
       return {
-        ...(!known && { confidence: 'likely' as const }),
+        ...(!known && { confidence: 'likely' }),
         consequence: known
           ? `${waits} for dependents that do not go, ${known.kind} ${known.name} for ${by}.`
           : `${waits} in a foreground deletion, and nothing that was listed blocks ${it}: a dependent of a kind that was not listed may, or the garbage collector does not get to ${it}.`,

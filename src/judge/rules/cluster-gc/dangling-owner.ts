@@ -27,7 +27,7 @@ export const danglingOwner = clusterRule({
       const likely = totalOf(found.filter(({ confidence }) => confidence === 'likely'))
       return {
         count,
-        ...(likely === count && { confidence: 'likely' as const }),
+        ...(likely === count && { confidence: 'likely' }),
         consequence: `${plural(count, 'object')} of ${subject.name} ${count === 1 ? 'has' : 'have'} no owner that is still there, and the garbage collector has not taken ${count === 1 ? 'it' : 'them'}.`,
         evidence: lines(
           ...found.slice(0, 5).map(({ owner, isReplaced, text }) => {

@@ -33,7 +33,7 @@ export const terminatedPodsNearThreshold = clusterRule({
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count,
       noun: 'finished pod',
-      ...(isAssumed && { confidence: 'likely' as const }),
+      ...(isAssumed && { confidence: 'likely' }),
       consequence:
         excess > 0
           ? `Pod GC deletes ${plural(excess, 'finished pod')} in its next round, within 20 s: ${first[0]} goes first.`

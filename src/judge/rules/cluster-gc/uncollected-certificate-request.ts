@@ -35,7 +35,7 @@ export const uncollectedCertificateRequest = clusterRule({
       // The control plane's version decides if approved, unissued requests are ever collected.
       const isDoubted = controlPlane.isAssumed && found.some(({ state }) => state === 'approved')
       return {
-        ...(isDoubted && { confidence: 'likely' as const }),
+        ...(isDoubted && { confidence: 'likely' }),
         consequence: `${plural(found.length, 'certificate request')} should have been collected, or will never be.`,
         evidence: lines(
           isDoubted && line('object', 'version of the control plane', assumedVersion(controlPlane)),

@@ -14,12 +14,7 @@ import {
   shorten,
 } from '#judge/rule.ts'
 import type { AmiFamily } from '#model/input/record.ts'
-import {
-  type FilesystemState,
-  hasVolumeSize,
-  type NodeVolume,
-  shareOfVolume,
-} from '#model/prediction.ts'
+import { type FilesystemState, hasVolumeSize, shareOfVolume } from '#model/prediction.ts'
 
 const titles = {
   notGrown: 'The filesystem is smaller than its volume',
@@ -64,31 +59,14 @@ export const diskDiffersFromNodeClass = contextRule({
   appliesTo: ({ identity }) =>
     identity.owner === 'karpenter' || identity.owner === 'managed-nodegroup',
 
-  fact: ({ identity, node, disks, ledger, host, filesystems }) => ({
-    owner: identity.owner,
-    group: identity.group.name,
-    amiFamily: identity.amiFamily,
-    className: declaredNode({ identity, node }).nodeClass.name,
-    template: declaredNode({ identity, node }).template,
-    // The kubelet writes it into its Node object, too. Upstream: pkg/kubelet/cm/container_manager_linux.go GetCapacity
-    capacityBytes: disks?.nodefs?.capacityBytes ?? capacityOf(node),
-    sizedBy: disks?.nodefs?.capacityBytes == null ? ('node' as const) : ('summary' as const),
-    ...deviceOfNodefs(host),
-    isShared: filesystems.layout === 'shared',
-    isUsed: isHalfFull(disks?.nodefs ?? null),
-    imagefsBytes: disks?.imagefs?.capacityBytes ?? null,
-    devices:
-      host?.diskUse?.devices?.map(({ bytes = 0, isUsed = true }) => ({ bytes, isUsed })) ?? null,
-    volumes: ledger?.volumes?.map(({ volumeId: _, ...volume }) => volume) ?? null,
-    volumesUnread: ledger?.volumesUnread ?? null,
-  }),
+  fact: factOf,
 
   *judge(fact, context) {
-    const { capacityBytes, owner, group, className, template } = fact
+    const { capacityBytes } = fact
     const declared =
-      owner === 'karpenter'
-        ? sizesOfClass(className, context)
-        : sizesOfNodegroup({ group, template }, context)
+      fact.owner === 'karpenter'
+        ? sizesOfClass(fact.className, context)
+        : sizesOfNodegroup(fact, context)
     const wrong = wrongVolumeFailing(fact, declared)
     if (wrong) return yield wrong
     const volume = typeof declared === 'string' ? declared : dataVolume(fact, declared)
@@ -121,6 +99,36 @@ export const diskDiffersFromNodeClass = contextRule({
     }
   },
 })
+
+function factOf({ identity, node, disks, ledger, host, filesystems }: NodeSubject) {
+  const device = host?.filesystems?.find(({ role }) => role === 'nodefs')?.device
+  return {
+    owner: identity.owner,
+    group: identity.group.name,
+    amiFamily: identity.amiFamily,
+    className: declaredNode({ identity, node }).nodeClass.name,
+    template: declaredNode({ identity, node }).template,
+    // The kubelet writes it into its Node object, too. Upstream: pkg/kubelet/cm/container_manager_linux.go GetCapacity
+    capacityBytes: disks?.nodefs?.capacityBytes ?? capacityOf(node),
+    sizedBy: disks?.nodefs?.capacityBytes == null ? ('node' as const) : ('summary' as const),
+    /** The device of nodefs, if it is one of the device mapper. */
+    mapped: device?.startsWith('/dev/mapper/') ? shorten(device, 100) : null,
+    /** Whether the node showed the device of nodefs. */
+    isRead: device !== undefined,
+    /** One disk for all. */
+    isShared: filesystems.layout === 'shared',
+    isUsed: isHalfFull(disks?.nodefs ?? null),
+    imagefsBytes: disks?.imagefs?.capacityBytes ?? null,
+    /** Block devices that the node showed. Null: it was not read. */
+    devices:
+      host?.diskUse?.devices?.map(({ bytes = 0, isUsed = true }) => ({ bytes, isUsed })) ?? null,
+    /** Volumes without ids, so that equal facts are kept once. The node's ledger has the ids. */
+    volumes: ledger?.volumes?.map(({ volumeId: _, ...volume }) => volume) ?? null,
+    volumesUnread: ledger?.volumesUnread ?? null,
+  }
+}
+
+type NodeDisk = ReturnType<typeof factOf>
 
 function capacityOf({ status }: NodeSubject['node']): number | null {
   const text = status?.capacity?.['ephemeral-storage']
@@ -209,27 +217,6 @@ const isOfOtherVolume = ({ amiFamily, capacityBytes, volumes }: NodeDisk): boole
       sizeBytes !== null &&
       hasVolumeSize(capacityBytes ?? 0, sizeBytes),
   )
-
-/** Whether the node showed the device of nodefs. `mapped`: its name, if it is one of the device mapper. */
-function deviceOfNodefs(host: NodeSubject['host']): Pick<NodeDisk, 'mapped' | 'isRead'> {
-  const device = host?.filesystems?.find(({ role }) => role === 'nodefs')?.device
-  const isMapped = device?.startsWith('/dev/mapper/') === true
-  return { mapped: isMapped ? shorten(device, 100) : null, isRead: device !== undefined }
-}
-
-interface NodeDisk extends VolumesOfNode {
-  amiFamily: AmiFamily
-  capacityBytes: number | null
-  imagefsBytes: number | null
-  mapped: string | null
-  isRead: boolean
-  sizedBy: 'node' | 'summary'
-  /** One disk for all. */
-  isShared: boolean
-  isUsed: boolean
-  /** Block devices that the node showed. Null: it was not read. */
-  devices: { bytes: number; isUsed: boolean }[] | null
-}
 
 /** A size was declared for a volume on which neither images nor pods are. Null: it was not, or is not known. */
 function wrongVolumeFailing(node: NodeDisk, declared: Declaration | string | null): Failing | null {
@@ -324,13 +311,7 @@ const mappedVolumes = (volumes: NodeDisk['volumes']): Declaration['sizes'] =>
       : [],
   )
 
-/** Volumes without ids, so that equal facts are kept once. The node's ledger has the ids. */
-interface VolumesOfNode {
-  volumes: Omit<NodeVolume, 'volumeId'>[] | null
-  volumesUnread: string | null
-}
-
-const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode) =>
+const volumeEvidence = ({ volumes, volumesUnread }: Pick<NodeDisk, 'volumes' | 'volumesUnread'>) =>
   volumes?.map(({ device, type, sizeBytes, iops }) => {
     const size = sizeBytes === null ? 'unknown size' : bytes(sizeBytes)
     const value = `${shorten(type ?? 'unknown type', 20)}, ${size}, ${iops ?? 'unknown'} IOPS`
@@ -341,11 +322,6 @@ const volumeEvidence = ({ volumes, volumesUnread }: VolumesOfNode) =>
       : line('unread', 'EBS volumes', shorten(volumesUnread)),
   ]
 
-interface NodegroupNode {
-  group: string
-  template: { id: string | null; version: string | null }
-}
-
 /** Null: no size is declared for the volume of kubelet and runtime. */
 function dataVolume(node: NodeDisk, declared: Declaration | null): DeclaredVolume | null {
   const found = declaredDataVolume(declared?.sizes ?? [], node)
@@ -354,7 +330,7 @@ function dataVolume(node: NodeDisk, declared: Declaration | null): DeclaredVolum
 
 /** Reads the launch template version of the node. Null and text as in sizesOfNodegroup. */
 function sizesOfTemplate(
-  { template: { id, version } }: NodegroupNode,
+  { template: { id, version } }: NodeDisk,
   { launchTemplates, why }: NodeContext,
 ): Declaration | string {
   if (!launchTemplates) return why('launchTemplates')
@@ -374,7 +350,7 @@ function sizesOfTemplate(
 }
 
 /** Null: no size is declared. A text: why the size is unknown. */
-function sizesOfNodegroup(node: NodegroupNode, context: NodeContext): Declaration | string | null {
+function sizesOfNodegroup(node: NodeDisk, context: NodeContext): Declaration | string | null {
   const { group } = node
   const nodegroup = context.nodegroups?.find(({ nodegroupName }) => nodegroupName === group)
   if (!nodegroup) return context.why('nodegroups')

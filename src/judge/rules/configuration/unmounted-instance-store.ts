@@ -1,6 +1,5 @@
 import { idleInstanceStores } from '#judge/help/disks-beside.ts'
-import { bytes, bytesLine, deviceCause, line, nodeRule } from '#judge/rule.ts'
-import { isSourceExpected } from '#judge/subject/node-subject.ts'
+import { bytes, bytesLine, canMeasure, deviceCause, line, nodeRule } from '#judge/rule.ts'
 
 /** Smaller disks would not help the node. */
 const leastShare = 0.25
@@ -20,8 +19,7 @@ export const unmountedInstanceStore = nodeRule({
     'karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go InstanceStorePolicy',
   ],
   // Only a measurement on the node shows what is mounted.
-  appliesTo: subject =>
-    subject.host ? subject.host.diskUse?.devices !== undefined : isSourceExpected(subject, 'host'),
+  appliesTo: canMeasure('devices'),
 
   *judge({ host, filesystems: { nodefs } }) {
     const capacity = nodefs?.capacityBytes ?? 0

@@ -1,6 +1,5 @@
 import { unmeasuredReason } from '#judge/help/unmeasured-disks.ts'
-import { bytes, bytesLine, deviceCause, line, nodeRule, shorten } from '#judge/rule.ts'
-import { isSourceExpected } from '#judge/subject/node-subject.ts'
+import { bytes, bytesLine, canMeasure, deviceCause, line, nodeRule, shorten } from '#judge/rule.ts'
 
 export const unmeasuredDisk = nodeRule({
   id: 'unmeasured-disk',
@@ -13,8 +12,7 @@ export const unmeasuredDisk = nodeRule({
   why: 'The kubelet watches the disks of its own folder and of the images. Pods write to others through hostPath or local volumes: without DiskPressure and without eviction, until writes fail.',
   fix: 'See with df -h how full it is, limit what the pods keep there, and let an agent on the node watch it.',
   sources: ['pkg/kubelet/eviction/helpers.go makeSignalObservations'],
-  appliesTo: subject =>
-    subject.host ? subject.host.diskUse?.devices !== undefined : isSourceExpected(subject, 'host'),
+  appliesTo: canMeasure('devices'),
 
   *judge(subject) {
     const unmeasured = unmeasuredReason(subject)

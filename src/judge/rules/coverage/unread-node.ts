@@ -7,17 +7,10 @@ import { conditionOfResource, largestEvicted, resourceText } from '#judge/events
 import { diskOf, heldBySignal } from '#judge/help/holder-cause.ts'
 import { diskUse } from '#judge/help/holder-steps.ts'
 import { withMounts } from '#judge/help/host-mounts.ts'
-import {
-  type HeldByWorkload,
-  type LostNode,
-  lostNodeOf,
-  withLastWords,
-} from '#judge/help/last-words.ts'
+import { type HeldByWorkload, lostNodeOf, withLastWords } from '#judge/help/last-words.ts'
 import { leastMemoryPod } from '#judge/help/memory-reason.ts'
 import {
-  type EmptyDirWriter,
   emptyDirWriters,
-  type PassedPressure,
   passedPressureFailing,
   passedPressureOf,
 } from '#judge/help/passed-pressure.ts'
@@ -25,7 +18,6 @@ import {
   conditionsOf,
   notReadyReason,
   sinceOf,
-  type UnreplayedDisk,
   unreplayedDisk,
   unreplayedFailing,
   unreplayedPressure,
@@ -36,9 +28,9 @@ import {
   type Failing,
   line,
   type NodeSubject,
-  nameLength,
   settingIn,
   shorten,
+  shortName,
   silence,
 } from '#judge/rule.ts'
 import { gapsOf } from '#judge/subject/subject.ts'
@@ -47,7 +39,6 @@ import {
   sources as allSources,
   placedWorkload,
   type ReadFailure,
-  type ReadMode,
   type Source,
 } from '#model/input/record.ts'
 
@@ -78,20 +69,6 @@ const titles = {
   nearlyFull: 'A disk is nearly full, of a kubelet that is not replayed',
 }
 
-interface UnreadFact {
-  failings: Failing[]
-  /** Null: the node reports, and is ready. */
-  lostNode: LostNode | null
-  /** What one workload holds of the disk of a node that was read. */
-  mainHolder: HeldByWorkload | null
-  unreplayed: UnreplayedDisk | null
-  /** Of a node without measurements that may have evicted pods. */
-  passedPressure:
-    | (PassedPressure & { reason: UnreadCause; look: StepAction; mode: ReadMode })
-    | null
-  emptyDirWriters: EmptyDirWriter[]
-}
-
 export const unreadNode = contextRule({
   id: 'unread-node',
   family: 'coverage',
@@ -104,11 +81,12 @@ export const unreadNode = contextRule({
   fix: 'If the kubelet does not answer, look at its journal on the node (journalctl -u kubelet). If a right is missing, grant what highwater doctor names: get nodes/proxy, or the rights of the modes ssm and kubelet.',
   sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
 
-  fact: (subject): UnreadFact => {
+  fact: subject => {
     const isLost = silentCondition(subject) !== null || isSilentlyNotReady(subject)
     const isUnreplayed = unsupportedReason(subject.identity.kubeletVersion) !== null
     return {
       failings: [...judgeNode(subject)],
+      /** Null: the node reports, and is ready. */
       lostNode: isLost ? lostNodeOf(subject) : null,
       mainHolder: mainHolder(subject),
       unreplayed: isUnreplayed && subject.disks ? unreplayedDisk(subject) : null,
@@ -221,10 +199,7 @@ function mainHolder({ ledger }: NodeSubject): HeldByWorkload | null {
   const held = first.largestBytes ?? first.amount.low
   return held < leastShare * capacity
     ? null
-    : {
-        workload: shorten(placedWorkload(owner.namespace ?? '', owner.workload), nameLength),
-        bytes: held,
-      }
+    : { workload: shortName(placedWorkload(owner.namespace ?? '', owner.workload)), bytes: held }
 }
 
 const nouns = { memory: 'memory', pids: 'process ids' }
@@ -296,7 +271,7 @@ function nodeObjectFailing(subject: NodeSubject, reason: UnreadCause) {
     seen: [
       ...(user
         ? [
-            `Container ${shorten(user.owner.container, 63)} of ${shorten(`${user.owner.namespace}/${user.owner.pod}`, nameLength)} used ${bytes(user.bytes)} of memory when it was evicted within the last day.`,
+            `Container ${shorten(user.owner.container, 63)} of ${shortName(`${user.owner.namespace}/${user.owner.pod}`)} used ${bytes(user.bytes)} of memory when it was evicted within the last day.`,
           ]
         : []),
       `${sinceOf(pressure)}${disk === undefined ? '' : `, on a disk of ${resourceText(disk)}`}: the kubelet refuses ${refused}, and evicts while its threshold is met.`,
@@ -329,12 +304,7 @@ function passedPressureFact(subject: NodeSubject) {
       ...passed,
       mode: subject.mode,
       look: withMounts(look, { pods: subject.pods }),
-      reason: reasonOf({
-        isDown: false,
-        isExpected: false,
-        failure: subject.readFailure,
-        isPartly: sources.length === 0,
-      }),
+      reason: reasonOf({ failure: subject.readFailure, isPartly: sources.length === 0 }),
     }
   )
 }
@@ -342,7 +312,7 @@ function passedPressureFact(subject: NodeSubject) {
 /** What happened says more than what could not be read. */
 function withPassedPressure(
   failing: Failing | null,
-  { reason, look, mode }: NonNullable<UnreadFact['passedPressure']>,
+  { reason, look, mode }: NonNullable<ReturnType<typeof passedPressureFact>>,
   { isWriter, cause, steps, evidence, seen }: NonNullable<ReturnType<typeof passedPressureFailing>>,
 ): Failing {
   const unread: Failing = failing ?? {
@@ -382,13 +352,6 @@ const silentFailing = (since: string, steps: readonly StepAction[]) => ({
 
 type UnreadCause = Pick<Failing, 'cause' | 'steps'>
 
-interface Gap {
-  isDown: boolean
-  isExpected: boolean
-  isPartly: boolean
-  failure: ReadFailure | null
-}
-
 const stepsOfFailure: Readonly<Record<ReadFailure, StepAction[]>> = {
   'agent-lost': [{ id: 'restart-agent' }, { id: 'read-again' }],
   cut: [{ id: 'read-again' }],
@@ -398,7 +361,17 @@ const stepsOfFailure: Readonly<Record<ReadFailure, StepAction[]>> = {
 }
 
 /** Only a missing right needs rights. */
-function reasonOf({ isDown, isExpected, isPartly, failure }: Gap): UnreadCause {
+function reasonOf({
+  isDown = false,
+  isExpected = false,
+  isPartly,
+  failure,
+}: {
+  isDown?: boolean
+  isExpected?: boolean
+  isPartly: boolean
+  failure: ReadFailure | null
+}): UnreadCause {
   const unreadCause = (reason: UnreadReason): Cause => ({ kind: 'unread', source: 'node', reason })
   if (isDown) return { cause: unreadCause('refused'), steps: [{ id: 'read-journal' }] }
   if (isExpected) return { cause: unreadCause('unsupported'), steps: [{ id: 'look-on-node' }] }

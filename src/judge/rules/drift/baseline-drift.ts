@@ -10,13 +10,7 @@ import {
   meaningOf,
 } from '#facts/kubelet/fields.ts'
 import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
-import {
-  type Declaration,
-  type DeclaredNode,
-  type FieldValue,
-  shownSetting,
-  writtenSettings,
-} from '#judge/drift/drift.ts'
+import { type Declaration, shownSetting, writtenSettings } from '#judge/drift/drift.ts'
 import { pendingPaths, runningMeaning, shownRunning } from '#judge/drift/layers.ts'
 import {
   baselineOf,
@@ -33,27 +27,11 @@ import {
   type NodeContext,
   type NodeSubject,
   plural,
+  type Satisfied,
   settingIn,
   shorten,
 } from '#judge/rule.ts'
-import type { NodeIdentity } from '#model/input/record.ts'
 import type { Baseline } from '#model/policy.ts'
-
-type BaselineFact = Pick<
-  NodeIdentity,
-  'owner' | 'amiFamily' | 'instanceType' | 'kubeletVersion' | 'operatingSystem'
-> & {
-  cluster: string
-  group: string
-  cores: number | null
-  /** The configuration is computed from files and flags: the running configuration was not read. */
-  isOnDisk: boolean
-  running: Record<string, FieldValue>
-  node: DeclaredNode
-  peers: string
-  /** Paths whose value changes at the next start. The rule changed-not-restarted reports them. */
-  pending: string[]
-}
 
 interface Deviation {
   path: string
@@ -78,28 +56,7 @@ export const baselineDrift = contextRule({
     'bottlerocket-core-kit packages/kubernetes-1.34/kubelet-config',
   ],
 
-  fact: (subject): BaselineFact => {
-    const { cluster, identity, isConfigurationOnDisk, node } = subject
-    const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
-    const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
-    const running = subject.runningValues()
-    const start = subject.startFact()
-    return {
-      owner,
-      amiFamily,
-      instanceType,
-      kubeletVersion,
-      operatingSystem,
-      cluster,
-      group: group.name,
-      cores: Number.isSafeInteger(cores) && cores > 0 ? cores : null,
-      isOnDisk: isConfigurationOnDisk,
-      running,
-      node: declaredNode(subject),
-      peers: peersOf(subject),
-      pending: !start || !isStartKnown(subject) ? [] : pendingPaths(start, running, kubeletVersion),
-    }
-  },
+  fact: factOf,
 
   ofGroup: (facts, context) =>
     sharesByPart(facts, other => ({
@@ -113,6 +70,33 @@ export const baselineDrift = contextRule({
     else yield* fromImage(fact, context, group)
   },
 })
+
+type BaselineFact = ReturnType<typeof factOf>
+
+function factOf(subject: Satisfied<'configuration'>) {
+  const { cluster, identity, isConfigurationOnDisk, node } = subject
+  const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
+  const cores = Number(node.status?.capacity?.cpu ?? NaN)
+  const running = subject.runningValues()
+  const start = subject.startFact()
+  return {
+    owner,
+    amiFamily,
+    instanceType,
+    kubeletVersion,
+    operatingSystem,
+    cluster,
+    group: group.name,
+    cores: Number.isSafeInteger(cores) && cores > 0 ? cores : null,
+    /** The configuration is computed from files and flags: the running configuration was not read. */
+    isOnDisk: isConfigurationOnDisk,
+    running,
+    node: declaredNode(subject),
+    peers: peersOf(subject),
+    /** Paths whose value changes at the next start. The rule changed-not-restarted reports them. */
+    pending: !start || !isStartKnown(subject) ? [] : pendingPaths(start, running, kubeletVersion),
+  }
+}
 
 function* fromBaseline(fact: BaselineFact, baseline: Baseline['configuration']) {
   const { running, kubeletVersion } = fact
@@ -218,22 +202,19 @@ function reservationDeviations({ running, cores }: BaselineFact): Deviation[] {
   const system = Object.keys(running).filter(
     path => fieldOf(path) === 'systemReserved' && runningMeaning(running, path) !== '',
   )
+  const memory = 'kubeReserved.memory'
+  const hasMemory = isEksReservation('memory', running[memory]?.shown, cores) === true
   return [
-    ...(isEksReservation('memory', running['kubeReserved.memory']?.shown, cores) === true
-      ? []
-      : [{ path: 'kubeReserved.memory', expected: '255Mi and 11Mi for each pod' }]),
-    ...(cpu === null || isRunning(running, 'kubeReserved.cpu', cpu)
-      ? []
-      : [{ path: 'kubeReserved.cpu', expected: cpu }]),
-    ...(isRunning(running, 'kubeReserved.ephemeral-storage', '1Gi')
-      ? []
-      : [{ path: 'kubeReserved.ephemeral-storage', expected: '1Gi' }]),
+    ...(hasMemory ? [] : [{ path: memory, expected: '255Mi and 11Mi for each pod' }]),
+    ...Object.entries({ cpu, 'ephemeral-storage': '1Gi' }).flatMap(([resource, value]) => {
+      const path = `kubeReserved.${resource}`
+      return value === null || runningMeaning(running, path) === meaningOf(path, value, null)
+        ? []
+        : [{ path, expected: value }]
+    }),
     ...system.map(path => ({ path, expected: 'none' })),
   ]
 }
-
-const isRunning = (running: Record<string, FieldValue>, path: string, value: string) =>
-  runningMeaning(running, path) === meaningOf(path, value, null)
 
 function failing(
   layer: 'baseline' | 'ami',

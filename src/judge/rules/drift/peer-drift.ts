@@ -9,7 +9,7 @@ import {
   declaredValue,
   wholeDeclaration,
 } from '#judge/drift/declared.ts'
-import { type Declaration, type DeclaredNode, writtenSettings } from '#judge/drift/drift.ts'
+import { type DeclaredNode, writtenSettings } from '#judge/drift/drift.ts'
 import {
   baselineOf,
   type Drift,
@@ -72,8 +72,7 @@ export const peerDrift = cohortRule({
   },
 
   *judge(members, policy, context) {
-    const meaning = new Meaning(policy, context)
-    const meantOf = (fact: PeerFact, path: string) => meaning.meantValue(fact, path)
+    const { meantOf, isRestored } = meaningIn(policy, context)
     const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted()
     const drifts = paths.flatMap((path): PathDrift[] => {
       const driftsOfPath = (
@@ -100,8 +99,9 @@ export const peerDrift = cohortRule({
         nodes.length === members.length
           ? `Each of the ${nodes.length} nodes ${ofOne} runs with other settings than most of the others`
           : `${nodes.length} of ${plural(members.length, 'node')} ${ofOne} run with other settings than their peers`
-      const isRestored = drifts.every(drift => meaning.isRestored(drift))
-      const restored = isRestored ? ", and a replacement brings back the group's own setting" : ''
+      const restored = drifts.every(isRestored)
+        ? ", and a replacement brings back the group's own setting"
+        : ''
       yield {
         nodes,
         failing: {
@@ -166,55 +166,45 @@ const tieText = (tied: readonly string[]) =>
     : ` Of ${tied.toSorted().join(', ')} no value has a majority: which of the nodes is the odd one is open.`
 
 /** Intended settings of nodes: the declared value, else the value in the policy's baseline. */
-class Meaning {
-  readonly #policy: Policy
-  readonly #context: ClusterContext
-  readonly #known = new Map<
-    PeerFact,
-    { declaration: Declaration | string; baseline: Record<string, unknown> }
-  >()
-
-  constructor(policy: Policy, context: ClusterContext) {
-    this.#policy = policy
-    this.#context = context
-  }
-
-  meantValue(fact: PeerFact, path: string): Meant | null {
-    const { declaration, baseline } = this.#ofNode(fact)
+function meaningIn(policy: Policy, context: ClusterContext) {
+  const known = new Map<PeerFact, ReturnType<typeof readMeaning>>()
+  const readMeaning = (fact: PeerFact) => ({
+    declaration: declarationOf(fact.node, context),
+    baseline: writtenSettings(baselineOf(fact, policy) ?? {}),
+  })
+  const meaningOfNode = (fact: PeerFact, path: string) => {
+    const found = known.get(fact) ?? readMeaning(fact)
+    known.set(fact, found)
+    const { declaration, baseline } = found
     const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
-    const intendedValueBy = (by: Meant['by'], value: unknown) => ({
-      by,
-      canonical: meaningOf(path, value, fact.node.kubeletVersion),
-    })
-    if (declared) return intendedValueBy('declared', declared.value)
-    return Object.hasOwn(baseline, path) ? intendedValueBy('baseline', baseline[path]) : null
+    return { declared, baseline }
   }
-
+  const meantOf = (fact: PeerFact, path: string): Meant | null => {
+    const { declared, baseline } = meaningOfNode(fact, path)
+    if (!declared && !Object.hasOwn(baseline, path)) return null
+    return {
+      by: declared ? 'declared' : 'baseline',
+      canonical: meaningOf(
+        path,
+        declared ? declared.value : baseline[path],
+        fact.node.kubeletVersion,
+      ),
+    }
+  }
   /**
    * Whether a replacement node gets the reference value. The value is declared, or the field is
    * undeclared and the value is the image's default.
    */
-  isRestored({ fact, path, reference }: PathDrift) {
-    const { declaration } = this.#ofNode(fact)
-    const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
+  const isRestored = ({ fact, path, reference }: PathDrift) => {
+    const { declared } = meaningOfNode(fact, path)
     if (declared)
-      return (
-        declared.lostBy === null && this.meantValue(fact, path)?.canonical === reference.canonical
-      )
-    const whole = reference.isDefault ? wholeDeclaration(fact.node, this.#context) : null
+      return declared.lostBy === null && meantOf(fact, path)?.canonical === reference.canonical
+    const whole = reference.isDefault ? wholeDeclaration(fact.node, context) : null
     return (
       whole !== null && !whole.settings.some(setting => fieldOf(setting.path) === fieldOf(path))
     )
   }
-
-  #ofNode(fact: PeerFact) {
-    const known = this.#known.get(fact)
-    if (known) return known
-    const declaration = declarationOf(fact.node, this.#context)
-    const found = { declaration, baseline: writtenSettings(baselineOf(fact, this.#policy) ?? {}) }
-    this.#known.set(fact, found)
-    return found
-  }
+  return { meantOf, isRestored }
 }
 
 /* Compares the reservations of a group's instance sizes. A formula covers values that legitimately vary by size. */

@@ -4,18 +4,27 @@ import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/node-iden
 import { configurationDefaults, dependsOnSize, fieldOf, meaningOf } from '#facts/kubelet/fields.ts'
 import { absentValue, type FieldValue, writtenSettings } from '#judge/drift/drift.ts'
 import { nodesText } from '#judge/drift/peers.ts'
-import { type CohortMember, cohortRule, line, plural, shorten, worldCause } from '#judge/rule.ts'
+import {
+  type CohortMember,
+  cohortRule,
+  line,
+  type NodeSubject,
+  plural,
+  shorten,
+  worldCause,
+} from '#judge/rule.ts'
 import type { Evidence } from '#model/finding.ts'
-import type { AmiFamily } from '#model/input/record.ts'
 
-interface VersionFact {
-  release: Release
+type VersionFact = ReturnType<typeof factOf>
+
+const factOf = ({ node, identity, configuration, runningValues }: NodeSubject) => ({
+  release: releaseOf(node, identity.kubeletVersion),
   /** Values of the compared fields, by path. Null: the configuration was not read. */
-  fields: Record<string, FieldValue> | null
-  amiFamily: AmiFamily
-  instanceType: string | null
-  rollsOver: boolean
-}
+  fields: configuration && runningValues(),
+  amiFamily: identity.amiFamily,
+  instanceType: identity.instanceType,
+  rollsOver: identity.owner === 'karpenter',
+})
 
 export const versionSkewDrift = cohortRule({
   id: 'version-skew-drift',
@@ -34,13 +43,7 @@ export const versionSkewDrift = cohortRule({
   appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
   cohort: () => '',
 
-  fact: (subject): VersionFact => ({
-    release: releaseOf(subject.node, subject.identity.kubeletVersion),
-    fields: subject.configuration && subject.runningValues(),
-    amiFamily: subject.identity.amiFamily,
-    instanceType: subject.identity.instanceType,
-    rollsOver: subject.identity.owner === 'karpenter',
-  }),
+  fact: factOf,
 
   *judge(members) {
     const releases = releasesOf(members)

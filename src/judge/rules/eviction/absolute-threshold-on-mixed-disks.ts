@@ -63,15 +63,8 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
           consequence: `${shorten(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${plural(alike.length, 'node')} of one group.`,
           evidence: [
             line('configz', `${what}`, value),
-            line(
-              'computed',
-              'smallest disk',
-              `${bytes(smallest.capacityBytes)} (${shorten(smallest.node)})`,
-            ),
-            line(
-              'computed',
-              'largest disk',
-              `${bytes(largest.capacityBytes)} (${shorten(largest.node)})`,
+            ...Object.entries({ smallest, largest }).map(([which, { capacityBytes, node }]) =>
+              line('computed', `${which} disk`, `${bytes(capacityBytes)} (${shorten(node)})`),
             ),
           ],
         },

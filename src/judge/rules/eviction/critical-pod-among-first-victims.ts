@@ -1,5 +1,5 @@
 import { matchesGlob } from '#base/text.ts'
-import { distinctRankings, whyUnobserved } from '#judge/help/thresholds.ts'
+import { distinctRankings, unobserved } from '#judge/help/thresholds.ts'
 import {
   line,
   nodeRule,
@@ -42,8 +42,7 @@ export const criticalPodAmongFirstVictims = nodeRule({
     const needed = new Set(pods.filter(isNeeded).map(({ metadata }) => podName(metadata)))
     // If every needed pod is protected, the order of the other pods does not matter.
     if (needed.isSubsetOf(spared)) return
-    if (!eviction.victims)
-      yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
+    if (!eviction.victims) yield unobserved(subject, 'in which order pods would be evicted')
     const places = distinctRankings(eviction.rankings ?? []).flatMap(({ signal, pods: order }) => {
       const victims = order.filter(pod => !spared.has(podName(pod)))
       return victims.flatMap(pod => {

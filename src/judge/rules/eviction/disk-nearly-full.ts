@@ -9,6 +9,7 @@ import { fillRate } from '#judge/help/fill-rate.ts'
 import { heldBySignal } from '#judge/help/holder-cause.ts'
 import {
   amountLine,
+  amountsOf,
   raisedReason,
   raisedThresholds,
   watchingThresholds,
@@ -32,7 +33,7 @@ import {
 } from '#judge/rule.ts'
 import type { Cause, Evidence } from '#model/finding.ts'
 import type { NodeGrowth, ObservedGrowth } from '#model/history.ts'
-import type { FilesystemState, Signal } from '#model/prediction.ts'
+import type { Signal } from '#model/prediction.ts'
 
 /** Share of the disk, in percent: above the next threshold, or at all if no threshold watches the disk. */
 const leastLeft = { watched: 5, unwatched: 15, unwatchedInodes: 5 }
@@ -76,7 +77,7 @@ export const diskNearlyFull = contextRule({
         : (['nodefs'] as const)
     const disks = names.flatMap(name =>
       ([`${name}.available`, `${name}.inodesFree`] as const).flatMap(
-        signal => fillingDisk(name, signal, subject.filesystems[name], subject) ?? [],
+        signal => fillingDisk(name, signal, subject) ?? [],
       ),
     )
     const isTainted = disks.length > 0 && subject.conditions.DiskPressure === 'True'
@@ -122,15 +123,9 @@ function waitingText({ waitingPods, podEvents }: NodeContext): string[] {
 
 const unknownHolders: ReadonlySet<string> = new Set(['unread', 'not-explained'])
 
-function fillingDisk(
-  name: DiskName,
-  signal: Signal,
-  disk: FilesystemState | null,
-  subject: Satisfied<'disks' | 'eviction'>,
-) {
+function fillingDisk(name: DiskName, signal: Signal, subject: Satisfied<'disks' | 'eviction'>) {
   const isInodes = signal.endsWith('.inodesFree')
-  const capacity = isInodes ? disk?.inodes : disk?.capacityBytes
-  const free = isInodes ? disk?.inodesFree : disk?.availableBytes
+  const { capacity, free } = amountsOf(signal, subject.filesystems)
   if (!capacity || free == null) return null
   const watching = watchingThresholds(signal, subject)
   // eviction-due reports a met threshold.

@@ -11,14 +11,13 @@ import {
   bytesLine,
   type Failing,
   line,
-  nameLength,
   nodeRule,
   percent,
   plural,
   type Satisfied,
   seenFirst,
   settingIn,
-  shorten,
+  shortName,
   worldCause,
 } from '#judge/rule.ts'
 import { placedWorkload } from '#model/input/record.ts'
@@ -105,8 +104,8 @@ function failingOfWriter(
   const isUnfit = written >= leftBytes
   const who =
     workload === null
-      ? `Pod ${shorten(`${namespace}/${pod}`, nameLength)} was`
-      : `${plural(times.length, 'pod')} of ${shorten(placedWorkload(namespace, workload), nameLength)} ${times.length === 1 ? 'was' : 'were'}`
+      ? `Pod ${shortName(`${namespace}/${pod}`)} was`
+      : `${plural(times.length, 'pod')} of ${shortName(placedWorkload(namespace, workload))} ${times.length === 1 ? 'was' : 'were'}`
   return {
     title: titles.gone,
     ...(isUnfit && isWithinWindow(last, at, dayMs) && { severity: 'high' }),
@@ -117,7 +116,7 @@ function failingOfWriter(
         ? [{ id: 'move-to-volume', owner, variant: 'needed' }]
         : [{ id: 'spread-pods', ...writer }, { id: 'larger-disk' }],
     ...seenFirst(
-      `${who} evicted from ${shorten(node.metadata?.name ?? '', nameLength)}, the last at ${shownTime(last)}: container ${shorten(owner.container, nameLength)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk${requestBytes === null ? '' : `, and requests only ${bytes(requestBytes)}: the scheduler puts others beside it`}. ${bytes(leftBytes)} are left now before the next eviction.`,
+      `${who} evicted from ${shortName(node.metadata?.name ?? '')}, the last at ${shownTime(last)}: container ${shortName(owner.container)} had written ${bytes(written)} (layer and logs), ${percent((100 * written) / capacityBytes)} of the disk${requestBytes === null ? '' : `, and requests only ${bytes(requestBytes)}: the scheduler puts others beside it`}. ${bytes(leftBytes)} are left now before the next eviction.`,
       isUnfit
         ? 'If its next pod writes as much here, it is evicted again.'
         : 'The next pod of its owner can write as much.',

@@ -8,7 +8,7 @@ import { causeKey } from '#judge/causes.ts'
 import { shownTime } from '#judge/events/events.ts'
 import { drainStep, isOfDaemonSet, podDeletion } from '#judge/help/deletion.ts'
 import { diskReason, withMeasurementFirst } from '#judge/help/disk-reason.ts'
-import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
+import { diskOf, lineOf, type Reason } from '#judge/help/holder-cause.ts'
 import { memoryDeletion, memoryReason } from '#judge/help/memory-reason.ts'
 import { processUse } from '#judge/help/processes.ts'
 import { reservedOf } from '#judge/help/reservations.ts'
@@ -23,7 +23,7 @@ import {
   raisedThresholds,
   shownAmount,
   thresholdEvidence,
-  whyUnobserved,
+  unobserved,
 } from '#judge/help/thresholds.ts'
 import {
   bytes,
@@ -32,10 +32,10 @@ import {
   kubeletSetting,
   line,
   type NodeSubject,
-  nameLength,
   nodeRule,
   type Satisfied,
   shorten,
+  shortName,
   shortPodName,
   worldCause,
 } from '#judge/rule.ts'
@@ -82,9 +82,9 @@ export const evictionDue = nodeRule({
   *judge(subject, policy) {
     const met = subject.eviction.thresholds
       .filter(threshold => threshold.met === true)
-      .toSorted((a, b) => Number(b.hard) - Number(a.hard))
-    const unobserved = unobservedSignals(subject)
-    if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, unobserved.join(', ')) }
+      .toSorted(by(({ hard }) => !hard))
+    const open = unobservedSignals(subject)
+    if (open.length > 0) yield unobserved(subject, open.join(', '))
     if (met.length === 0) return
     const parts = causesOfMet(met, subject, policy)
     for (const [index, part] of parts.entries())
@@ -248,8 +248,7 @@ function gracePeriodLeft([first]: readonly EvaluatedThreshold[], { node, at }: N
   if (!first || first.hard) return 0
   const condition = conditionOf(first.signal)
   const reported = node?.status?.conditions?.find(({ type }) => type === condition)
-  const since =
-    reported?.status === 'True' ? Date.parse(reported.lastTransitionTime ?? '') : Number.NaN
+  const since = reported?.status === 'True' ? Date.parse(reported.lastTransitionTime ?? '') : NaN
   const left = first.gracePeriodMs - (Number.isNaN(since) ? 0 : Date.parse(at) - since)
   return Math.max(0, left)
 }
@@ -277,9 +276,9 @@ function unobservedSignals({ eviction, summary, unread, conditions }: Satisfied<
 function processReason(subject: Satisfied<'eviction'>) {
   const { capacityBytes = 0, availableBytes = 0 } = subject.eviction.signals['pid.available'] ?? {}
   const usedPids = capacityBytes - availableBytes
-  const { isOutside, use, steps } = processUse(subject, usedPids)
+  const { cause, use, steps } = processUse(subject, usedPids)
   return {
-    cause: isOutside ? worldCause('processes-outside-pods') : kubeletSetting('podPidsLimit'),
+    cause,
     steps,
     ...(use !== null && { seen: `${usedPids} process ids are in use: ${use}.` }),
   }
@@ -398,8 +397,8 @@ const isReclaimEnough = ({ eviction, ledger }: Satisfied<'eviction'>): boolean =
   eviction.thresholds.every(({ signal, met, margin, minReclaim }) => {
     if (margin === null) return met === false
     const name = ledger?.isShared || signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
-    const lines = (ledger && diskOf(ledger, name)?.lines) ?? []
-    const unused = lines.find(({ holder }) => holder === 'images-unused')
+    const disk = ledger && diskOf(ledger, name)
+    const unused = disk ? lineOf(disk, 'images-unused') : undefined
     const freed = reclaimedOf(signal, unused, ledger?.isShared === true)
     const capacityBytes = eviction.signals[signal]?.capacityBytes ?? 0
     return margin + freed >= (amountOf(minReclaim, capacityBytes) ?? 0)
@@ -452,7 +451,7 @@ const victimLines = (eviction: EvictionPrediction) =>
     line(
       'computed',
       certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
-      shorten(`${namespace}/${name}`, nameLength),
+      shortName(`${namespace}/${name}`),
     ),
   )
 

@@ -141,7 +141,10 @@ function loopFailing(
   const { user, ...written } = evictionReason(own, fact)
   const isOfDisk =
     written.cause === undefined &&
-    (resource === 'ephemeral-storage' || (resource === 'inodes' && isOfInodes(held)))
+    (resource === 'ephemeral-storage' ||
+      (resource === 'inodes' &&
+        held?.cause.kind === 'holder' &&
+        held.cause.amount.unit === 'inodes'))
   const { cause, steps, fix } = isOfDisk && held ? held : { fix: undefined, ...written }
   return {
     count: own.length,
@@ -175,9 +178,6 @@ function loopFailing(
     },
   }
 }
-
-const isOfInodes = (held: Reason | null) =>
-  held?.cause.kind === 'holder' && held.cause.amount.unit === 'inodes'
 
 const returnText = (key: string | null) =>
   key === null

@@ -1,5 +1,6 @@
 import {
   amountLine,
+  amountsOf,
   fillMs,
   float32Rounding,
   growthLine,
@@ -7,7 +8,8 @@ import {
   isSettableDisk,
   shownAmount,
   thresholdEvidence,
-  whyUnobserved,
+  unobserved,
+  watchingThresholds,
   withEntries,
 } from '#judge/help/thresholds.ts'
 import {
@@ -19,7 +21,7 @@ import {
   type Satisfied,
   span,
 } from '#judge/rule.ts'
-import { type EvaluatedThreshold, type Signal, sisterSignal } from '#model/prediction.ts'
+import { type EvaluatedThreshold, sisterSignal } from '#model/prediction.ts'
 
 const tidySeconds = [300, 120, 90, 60, 30, 10]
 
@@ -47,14 +49,10 @@ export const graceLongerThanFillTime = nodeRule({
       // eviction-due reports one that is met: a shorter period would evict sooner.
       if (soft.hard || soft.met === true || !isSettableDisk(signal)) continue
       const hard = firstHardThreshold(soft, subject)
-      const capacity = capacityOf(signal, subject)
+      const capacity =
+        eviction.signals[signal]?.capacityBytes ?? amountsOf(signal, subject.filesystems).capacity
       if (soft.resolved === null || hard === null || !capacity) {
-        yield {
-          unknown: whyUnobserved(
-            subject,
-            `how far ${signal} is from its soft threshold to the hard one`,
-          ),
-        }
+        yield unobserved(subject, `how far ${signal} is from its soft threshold to the hard one`)
         continue
       }
       const between = soft.resolved - (hard?.resolved ?? 0)
@@ -92,25 +90,13 @@ export const graceLongerThanFillTime = nodeRule({
 
 type FillSubject = Satisfied<'eviction'>
 
-const capacityOf = (signal: Signal, { eviction, filesystems }: FillSubject) => {
-  const filesystem = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
-  return (
-    eviction.signals[signal]?.capacityBytes ??
-    (signal.endsWith('.inodesFree') ? filesystem?.inodes : filesystem?.capacityBytes)
-  )
-}
-
 /** The hard threshold met first on the signal's filesystem. Undefined: none. Null: unknown. */
-function firstHardThreshold(
-  { signal }: EvaluatedThreshold,
-  { eviction, filesystems }: FillSubject,
-) {
+function firstHardThreshold({ signal }: EvaluatedThreshold, subject: FillSubject) {
   const sister = sisterSignal(signal)
-  const all = eviction.thresholds.filter(({ hard }) => hard)
-  const isOnSameDisk = (threshold: EvaluatedThreshold) =>
-    threshold.signal === signal || (threshold.signal === sister && filesystems.layout === 'shared')
-  const hards = all.filter(isOnSameDisk)
-  const isOpen = filesystems.layout === null && all.some(threshold => threshold.signal === sister)
+  const hards = watchingThresholds(signal, subject).filter(({ hard }) => hard)
+  const isOpen =
+    subject.filesystems.layout === null &&
+    subject.eviction.thresholds.some(one => one.hard && one.signal === sister)
   return isOpen || hards.some(({ resolved }) => resolved === null) ? null : highestThreshold(hards)
 }
 

@@ -18,14 +18,14 @@ import {
   contextRule,
   type Failing,
   line,
-  nameLength,
+  type NodeContext,
   plural,
   type Satisfied,
   seenFirst,
   settingIn,
   shorten,
+  shortName,
 } from '#judge/rule.ts'
-import type { NodeContext } from '#judge/subject/node-subject.ts'
 import type { StepAction } from '#model/finding.ts'
 import { controllerOf, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
 import {
@@ -49,14 +49,6 @@ interface Recorded extends Eviction {
   setter: string | null
 }
 
-interface LimitsFact {
-  over: Failing | null
-  near: Failing | null
-  recorded: Recorded[]
-  inMemory: string[]
-  unknown: string | null
-}
-
 export const localStorageLimitExceeded = contextRule({
   id: 'local-storage-limit-exceeded',
   family: 'eviction',
@@ -72,7 +64,7 @@ export const localStorageLimitExceeded = contextRule({
     'pkg/kubelet/eviction/eviction_manager.go localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeralStorageLimitEviction',
   ],
 
-  fact: (subject): LimitsFact => ({
+  fact: subject => ({
     over: overLimitFailing(subject),
     near: nearLimitFailing(subject),
     recorded: recordedEvictions(subject.pods, subject.at, dayMs)
@@ -233,7 +225,7 @@ function limitsReached(evictions: readonly Eviction[], recorded: readonly Record
 
 function podsText({ namespace, pod, workload }: PodPlace, count: number, names: string): string {
   if (workload !== null)
-    return `${plural(count, 'pod')} of ${shorten(placedWorkload(namespace, workload), nameLength)}`
+    return `${plural(count, 'pod')} of ${shortName(placedWorkload(namespace, workload))}`
   return count === 1 ? podText({ namespace, name: pod }) : `${count} ${names}`
 }
 
@@ -243,10 +235,10 @@ function limitText({ volume, container, quantity, setter }: ReachedLimit): strin
 }
 
 function limitName(volume: string | null, container: string | null): string {
-  if (volume !== null) return `the sizeLimit of emptyDir volume ${shorten(volume, nameLength)}`
+  if (volume !== null) return `the sizeLimit of emptyDir volume ${shortName(volume)}`
   return container === null
     ? "the pod's own limit"
-    : `the limit of container ${shorten(container, nameLength)}`
+    : `the limit of container ${shortName(container)}`
 }
 
 /** The one of several containers that has a limit: the kubelet compares the whole pod with it. */
@@ -264,7 +256,7 @@ const podLimitSetter = ({ limit, namespace, name }: LocalStorageEviction, { pods
 const setterText = (setter: string | null) =>
   setter === null
     ? ''
-    : `, which container ${shorten(setter, nameLength)} alone sets and all its containers share`
+    : `, which container ${shortName(setter)} alone sets and all its containers share`
 
 /** What counts for a limit of ephemeral-storage. */
 const counted: readonly DiskHolder[] = ['writable-layers', 'container-logs', 'pod-volumes']
@@ -331,7 +323,7 @@ function overLimitReason(
 }
 
 const podText = ({ namespace, name }: { namespace: string; name: string }) =>
-  `pod ${shorten(namespace, nameLength)}/${shorten(name, nameLength)}`
+  `pod ${shortName(namespace)}/${shortName(name)}`
 
 /** `pod shop/cart-0: its container app has 1.0 GiB of 1.0 GiB`. */
 const useText = ({ usedBytes, limitBytes, ...of }: LocalStorageEviction) =>
@@ -350,5 +342,5 @@ const useLines = (all: readonly LocalStorageEviction[]) =>
 
 function partText({ limit, what }: Pick<LocalStorageEviction, 'limit' | 'what'>) {
   if (limit === 'pod') return 'ephemeral storage as a whole'
-  return `${limit === 'emptyDir' ? 'emptyDir volume' : 'container'} ${shorten(what, nameLength)}`
+  return `${limit === 'emptyDir' ? 'emptyDir volume' : 'container'} ${shortName(what)}`
 }

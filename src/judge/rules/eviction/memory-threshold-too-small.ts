@@ -5,7 +5,7 @@ import {
   hardDefaults,
   highestThreshold,
   thresholdEvidence,
-  whyUnobserved,
+  unobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
 import {
@@ -60,7 +60,7 @@ export const memoryThresholdTooSmall = nodeRule({
       return
     }
     if (thresholds.some(({ resolved }) => resolved === null))
-      return yield { unknown: whyUnobserved(subject, 'the bytes of memory.available') }
+      return yield unobserved(subject, 'the bytes of memory.available')
     const resolved = largest.resolved ?? 0
     yield {
       ...(isNear && {

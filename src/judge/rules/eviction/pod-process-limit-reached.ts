@@ -15,7 +15,7 @@ const reached = 0.9
 
 /** 0: no limit. NaN: unknown. */
 const limitOf = (configuration: NodeSubject['configuration']) =>
-  configuration ? Math.max(0, configuration.podPidsLimit ?? 0) : Number.NaN
+  configuration ? Math.max(0, configuration.podPidsLimit ?? 0) : NaN
 
 export const podProcessLimitReached = nodeRule({
   id: 'pod-process-limit-reached',

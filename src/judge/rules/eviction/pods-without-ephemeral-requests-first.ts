@@ -1,6 +1,6 @@
 import { by } from '#base/text.ts'
 import { gibibyte } from '#base/units.ts'
-import { distinctRankings, evictablePods, whyUnobserved } from '#judge/help/thresholds.ts'
+import { distinctRankings, evictablePods, unobserved } from '#judge/help/thresholds.ts'
 import { bytes, line, nodeRule, settingIn, shortPodName } from '#judge/rule.ts'
 import type { RankedPod, Signal } from '#model/prediction.ts'
 
@@ -23,7 +23,7 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
 
   *judge(subject) {
     const { rankings, victims } = subject.eviction
-    if (!victims) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
+    if (!victims) yield unobserved(subject, 'in which order pods would be evicted')
     for (const { signal, pods } of distinctRankings(rankings ?? []).filter(ranking =>
       diskSignals.includes(ranking.signal),
     )) {

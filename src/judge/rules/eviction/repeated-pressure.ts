@@ -110,7 +110,7 @@ export const repeatedPressure = contextRule({
       'ephemeral-storage',
       subject.pods ?? [],
       subject.at,
-      leastWritten * (subject.filesystems.nodefs?.capacityBytes ?? Number.POSITIVE_INFINITY),
+      leastWritten * (subject.filesystems.nodefs?.capacityBytes ?? Infinity),
     ),
     imageGC: imageGcOf(subject),
   }),
@@ -184,7 +184,7 @@ function pressureStarts(
   { at: now, transitionMs }: { at: string; transitionMs: number },
 ): string[] {
   const starts: string[] = []
-  let [isOn, isSeen, last] = [false, false, Number.NEGATIVE_INFINITY]
+  let [isOn, isSeen, last] = [false, false, -Infinity]
   for (const { at, status } of signs.toSorted(by(({ at }) => at))) {
     if (status === 'Unknown' || !isWithinWindow(at, now, dayMs)) continue
     // The condition stays for this long after the last pass that found too little. It is reported a moment later.

@@ -4,7 +4,7 @@ import {
   float32Rounding,
   shownAmount,
   thresholdEvidence,
-  whyUnobserved,
+  unobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
 import {
@@ -43,7 +43,7 @@ export const unreachableMinReclaim = nodeRule({
       // Derived thresholds (containerfs, allocatable memory) repeat the finding of their source.
       if (configured === undefined) continue
       if (!capacity || resolved === null || amount === null) {
-        yield { unknown: whyUnobserved(subject, `the capacity of ${signal}`) }
+        yield unobserved(subject, `the capacity of ${signal}`)
         continue
       }
       // A sum equal to the capacity as written fails too: nothing is ever completely unused.

@@ -3,7 +3,7 @@ import {
   hardEviction,
   isTwin,
   thresholdEvidence,
-  whyUnobserved,
+  unobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
 import { kubeletSetting, nodeRule, shorten } from '#judge/rule.ts'
@@ -40,9 +40,7 @@ export const unreachableSoftThreshold = nodeRule({
         // Equal written values resolve to equal amounts, whatever the capacity.
         const isSame = hard.value === soft.value
         if (!isSame && (hard.resolved === null || soft.resolved === null)) {
-          yield {
-            unknown: whyUnobserved(subject, `which threshold of ${soft.signal} is met first`),
-          }
+          yield unobserved(subject, `which threshold of ${soft.signal} is met first`)
           continue
         }
         // Equal amounts fail too: both are met at once, and the hard threshold does not wait.

@@ -8,20 +8,21 @@ import {
 } from '#judge/help/thresholds.ts'
 import {
   bytesLine,
-  type Failing,
   hardThresholds,
   kubeletSetting,
   line,
-  lines,
   type NodeSubject,
   nodeRule,
-  type Satisfied,
 } from '#judge/rule.ts'
-
-import type { Policy } from '#model/policy.ts'
 import type { FilesystemState } from '#model/prediction.ts'
 
 const diskSignals: readonly string[] = ['nodefs.available', 'imagefs.available']
+const maps = ['evictionHard', 'evictionSoft'] as const
+const layouts = {
+  shared: 'shared: one disk for all',
+  split: 'split: images on their own, containers on nodefs',
+  imagefs: 'imagefs: the runtime has its own',
+}
 
 export const unwatchedImagefs = nodeRule({
   id: 'unwatched-imagefs',
@@ -44,41 +45,42 @@ export const unwatchedImagefs = nodeRule({
     (subject.filesystems.layout !== 'shared' || isUnwatchedDisk(subject)),
 
   *judge(subject, policy) {
-    const { identity, configuration, eviction, filesystems } = subject
+    const { configuration, eviction, filesystems } = subject
+    const { layout } = filesystems
     if (eviction.thresholds.some(({ signal }) => signal === 'imagefs.available')) return
-    if (filesystems.layout === null)
+    if (layout === null)
       return yield {
         unknown: `whether images have a filesystem of their own: ${whyUnobserved(subject, 'the layout of the filesystems')}`,
       }
-    if (filesystems.layout === 'shared') return yield oneDiskFailing(subject, policy)
-    const hardValue = configuration.evictionHard?.['imagefs.available']
-    const softValue = configuration.evictionSoft?.['imagefs.available']
-    const threshold = hardDefaults(identity)['imagefs.available'] ?? '15%'
-    const isShort = isShortOfInodes(filesystems.imagefs)
-    const signal = isShort ? 'imagefs.inodesFree' : 'imagefs.available'
+    const isShared = layout === 'shared'
+    const [name, disk, shown] = isShared
+      ? (['nodefs', filesystems.nodefs, 'disk'] as const)
+      : (['imagefs', filesystems.imagefs, 'image filesystem'] as const)
+    const threshold =
+      hardDefaults(subject.identity)[`${name}.available`] ?? (isShared ? '10%' : '15%')
+    const isShort = !isShared && isShortOfInodes(disk)
+    const written = isShared
+      ? diskSignals.map(signal => ['evictionHard', signal] as const)
+      : maps.map(map => [map, 'imagefs.available'] as const)
+    const isLikely = !isShared && filesystems.layoutCertainty !== 'certain'
     yield {
-      severity: unwatchedSeverity(filesystems.imagefs),
-      consequence:
-        'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, if it is switched on; where it cannot, pulls and writes of containers fail with "no space left on device".',
-      confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
-      evidence: lines(
-        line('configz', 'evictionHard.imagefs.available', switchedOffText(hardValue)),
-        line('configz', 'evictionSoft.imagefs.available', switchedOffText(softValue)),
-        line(
-          'computed',
-          'filesystems',
-          filesystems.layout === 'split'
-            ? 'split: images on their own, containers on nodefs'
-            : 'imagefs: the runtime has its own',
+      ...(isShared && { title: 'The disk is watched by no eviction threshold' }),
+      severity: unwatchedSeverity(disk),
+      consequence: `When the ${shown} is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, if it is switched on; where it cannot, pulls and writes of containers${isShared ? ', their logs and the node itself' : ''} fail with "no space left on device".`,
+      ...(isLikely && { confidence: 'likely' }),
+      evidence: [
+        ...written.map(([map, signal]) =>
+          line('configz', `${map}.${signal}`, switchedOffText(configuration[map]?.[signal])),
         ),
-        ...sizeLines('image filesystem', filesystems.imagefs),
-      ),
-      cause: kubeletSetting(`evictionHard.${signal}`),
+        line('computed', 'filesystems', layouts[layout]),
+        ...sizeLines(shown, disk),
+      ],
+      cause: kubeletSetting(`evictionHard.${name}.${isShort ? 'inodesFree' : 'available'}`),
       fix: {
         config: {
           evictionHard: {
             ...configuration.evictionHard,
-            'imagefs.available': threshold,
+            [`${name}.available`]: threshold,
             ...(isShort && { 'imagefs.inodesFree': '5%' }),
           },
           ...imageGcBeside(threshold, configuration, policy),
@@ -96,37 +98,6 @@ function isUnwatchedDisk({ configuration, eviction, ...subject }: NodeSubject) {
       diskSignals.includes(signal),
     ) ?? false
   return !isLost && !eviction.thresholds.some(({ signal }) => diskSignals.includes(signal))
-}
-
-function oneDiskFailing(
-  { identity, configuration, filesystems }: Satisfied<'configuration' | 'eviction'>,
-  policy: Policy,
-): Failing {
-  const threshold = hardDefaults(identity)['nodefs.available'] ?? '10%'
-  return {
-    title: 'The disk is watched by no eviction threshold',
-    severity: unwatchedSeverity(filesystems.nodefs),
-    consequence:
-      'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, if it is switched on; where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
-    evidence: lines(
-      ...diskSignals.map(signal =>
-        line(
-          'configz',
-          `evictionHard.${signal}`,
-          switchedOffText(configuration.evictionHard?.[signal]),
-        ),
-      ),
-      line('computed', 'filesystems', 'shared: one disk for all'),
-      ...sizeLines('disk', filesystems.nodefs),
-    ),
-    cause: kubeletSetting('evictionHard.nodefs.available'),
-    fix: {
-      config: {
-        evictionHard: { ...configuration.evictionHard, 'nodefs.available': threshold },
-        ...imageGcBeside(threshold, configuration, policy),
-      },
-    },
-  }
 }
 
 const switchedOffText = (value: string | undefined) =>

@@ -1,5 +1,5 @@
 import { shortInodes } from '#judge/help/space-errors.ts'
-import { entryLine, lostDefaults, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
+import { entryLine, lostDefaults, unobserved, withEntries } from '#judge/help/thresholds.ts'
 import { hardThresholds, isLinux, kubeletSetting, line, nodeRule } from '#judge/rule.ts'
 import { isWatched } from '#model/prediction.ts'
 
@@ -33,12 +33,7 @@ export const unwatchedInodes = nodeRule({
       // lost-default-threshold reports defaults that evictionHard removed. Others were switched off or have no default.
       if (isSeen === true || inodes === 0 || isLost(`${filesystem}.inodesFree`)) continue
       if (isSeen === null || inodes === null || (filesystem === 'imagefs' && layout === null))
-        yield {
-          unknown: whyUnobserved(
-            subject,
-            `whether the inodes of ${filesystem} are counted and watched`,
-          ),
-        }
+        yield unobserved(subject, `whether the inodes of ${filesystem} are counted and watched`)
       else unwatched.push(filesystem)
     }
     if (unwatched.length === 0) return

@@ -1,6 +1,6 @@
 import { isOfDaemonSet, largestPod } from '#judge/help/deletion.ts'
 import { processesOf, processUse, scarcePercent, scarceProcessIds } from '#judge/help/processes.ts'
-import { entryLine, whyUnobserved, withEntries } from '#judge/help/thresholds.ts'
+import { entryLine, unobserved, withEntries } from '#judge/help/thresholds.ts'
 import {
   contextRule,
   type Failing,
@@ -10,12 +10,10 @@ import {
   line,
   lines,
   type NodeSubject,
-  nameLength,
   percent,
   type Satisfied,
-  shorten,
+  shortName,
   type Undecided,
-  worldCause,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding.ts'
 import { placedWorkload } from '#model/input/record.ts'
@@ -49,24 +47,20 @@ export const unwatchedPids = contextRule({
   },
 })
 
-interface DaemonSetUse {
-  node: string
-  workload: string
-  processes: number
-}
+type DaemonSetUse = NonNullable<ReturnType<typeof daemonSetUse>>
 
 /** A DaemonSet's pod with at least this many processes is named beside its peers. */
 const manyProcesses = 2000
 const shownPeers = 3
 
 /** The pod of a DaemonSet with the most processes of all pods. Null: another one has them, or they are few. */
-function daemonSetUse(subject: NodeSubject): DaemonSetUse | null {
+function daemonSetUse(subject: NodeSubject) {
   const found = largestPod(subject, processesOf)
   if (!found || found.amount < manyProcesses || !isOfDaemonSet(found.owner)) return null
   const { namespace, workload } = found.owner
   return {
     node: subject.identity.name,
-    workload: shorten(placedWorkload(namespace, workload ?? ''), nameLength),
+    workload: shortName(placedWorkload(namespace, workload ?? '')),
     processes: found.amount,
   }
 }
@@ -77,7 +71,7 @@ function withPeers(failing: Failing, use: DaemonSetUse, all: readonly DaemonSetU
     .filter(({ node, workload }) => node !== use.node && workload === use.workload)
     .toSorted((a, b) => b.processes - a.processes)
     .slice(0, shownPeers)
-    .map(({ node, processes }) => `${processes} on ${shorten(node, nameLength)}`)
+    .map(({ node, processes }) => `${processes} on ${shortName(node)}`)
   return peers.length === 0
     ? failing
     : {
@@ -93,13 +87,13 @@ function* judgePids(
   if (eviction.thresholds.some(({ signal }) => signal === 'pid.available')) return
   const pids = eviction.signals['pid.available']
   if (!pids || pids.capacityBytes <= 0)
-    return yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
+    return yield unobserved(subject, 'how many process ids are left')
   // No kubelet or AMI watches pids by default: few nodes need it.
   const scarce = scarceProcessIds(eviction)
   if (!scarce) return
   const { leftPercent } = scarce
   const usedPids = pids.capacityBytes - pids.availableBytes
-  const { ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
+  const { cause, ofPods, isOutside, largest, use, steps } = processUse(subject, usedPids)
   // The new threshold is met already: the kubelet evicts pods when it restarts.
   const set: StepAction = {
     id: 'set-fields',
@@ -110,7 +104,7 @@ function* judgePids(
     ...(leftPercent < urgentPercent && { severity: 'high' as const }),
     // A threshold would evict pods that do not have the processes.
     ...(isOutside
-      ? { cause: worldCause('processes-outside-pods'), steps }
+      ? { cause, steps }
       : {
           cause:
             ofPods === 0

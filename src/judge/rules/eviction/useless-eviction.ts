@@ -1,10 +1,11 @@
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import { diskReason } from '#judge/help/disk-reason.ts'
-import { openFilesUnread } from '#judge/help/holder-cause.ts'
+import { diskOf, lineOf, openFilesUnread } from '#judge/help/holder-cause.ts'
 import {
   amountOf,
   evictablePods,
   thresholdEvidence,
+  unobserved,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import { logRotationOf } from '#judge/logs/logs.ts'
@@ -12,6 +13,7 @@ import {
   bytes,
   bytesLine,
   type Failing,
+  isImageListCut,
   isLinux,
   line,
   nodeRule,
@@ -20,15 +22,8 @@ import {
   shortPodName,
   worldCause,
 } from '#judge/rule.ts'
-import { isImageListCut } from '#judge/subject/node-subject.ts'
 import { type Summary, statusesOf } from '#model/input/record.ts'
-import type {
-  DiskHolder,
-  EvaluatedThreshold,
-  FilesystemLayout,
-  RankedPod,
-  Signal,
-} from '#model/prediction.ts'
+import type { EvaluatedThreshold, FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
 
 const signals: readonly Signal[] = [
   'nodefs.available',
@@ -63,9 +58,7 @@ export const uselessEviction = nodeRule({
       const room = roomOf(threshold, subject)
       if (!room) {
         if (threshold.met !== false)
-          yield {
-            unknown: whyUnobserved(subject, `how far ${threshold.signal} is from its threshold`),
-          }
+          yield unobserved(subject, `how far ${threshold.signal} is from its threshold`)
         continue
       }
       // Enough is available: eviction would only have to free what is written from now on.
@@ -100,7 +93,7 @@ export const uselessEviction = nodeRule({
 
 interface Short extends NonNullable<ReturnType<typeof roomOf>> {
   threshold: EvaluatedThreshold
-  most: Reclaimable
+  most: Exclude<ReturnType<typeof maxReclaimable>, string>
   shortBytes: number
 }
 
@@ -172,25 +165,10 @@ function failing(short: Short, { configuration, filesystems, host }: DiskSubject
 
 /* Maximum bytes that evicting all pods frees on one filesystem. */
 
-interface Reclaimable {
-  /** Images with their content store, and the writable layers of containers on the same disk. */
-  imageBytes: number
-  podBytes: number
-  pods: RankedPod[]
-  /** Deleted files that processes of these pods hold open. Null: no measurement on the node. */
-  openBytes: number | null
-  deadLogBytes: number
-  bytes: number
-}
-
 type DiskSubject = Satisfied<'eviction' | 'configuration'>
 
 /** Never less than the true bytes; double counting and undeletable data make it larger. A text is the reason why no bound exists. */
-function maxReclaimable(
-  signal: Signal,
-  layout: FilesystemLayout,
-  subject: DiskSubject,
-): Reclaimable | string {
+function maxReclaimable(signal: Signal, layout: FilesystemLayout, subject: DiskSubject) {
   const filesystem = filesystemOf(signal, layout)
   const kinds = nodeReclaimKinds[layout][filesystem]
   const imageBytes = kinds.includes('images') ? maxImageBytes(subject) : 0
@@ -211,9 +189,11 @@ function maxReclaimable(
   const openBytes = maxOpenFileBytes(filesystem, pods, subject)
   const podBytes = pods.reduce((sum, { usage }) => sum + (usage ?? 0), 0)
   return {
+    /** Images with their content store, and the writable layers of containers on the same disk. */
     imageBytes: imageBytes + layerBytes,
     podBytes,
     pods,
+    /** Deleted files that processes of these pods hold open. Null: no measurement on the node. */
     openBytes,
     deadLogBytes,
     bytes: imageBytes + layerBytes + podBytes + (openBytes ?? 0) + deadLogBytes,
@@ -241,13 +221,12 @@ function maxImageBytes(subject: DiskSubject) {
 
 /** Bytes of packed images. Infinite if images may be unlisted or their size is unknown. */
 function packedBytes({ runtime, node, configuration }: DiskSubject) {
-  const ofRuntime = runtime?.images?.map(({ size = Number.NaN }) => Number(size)) ?? null
-  const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)
+  const ofRuntime = runtime?.images?.map(({ size = NaN }) => Number(size)) ?? null
+  const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? NaN)
   const isUnlisted = ofRuntime === null && ofStatus.length === 0
-  if (isUnlisted || isImageListCut({ runtime, node, configuration }))
-    return Number.POSITIVE_INFINITY
+  if (isUnlisted || isImageListCut({ runtime, node, configuration })) return Infinity
   const sum = (ofRuntime ?? ofStatus).reduce((total, size) => total + size, 0)
-  return sum >= 0 ? sum : Number.POSITIVE_INFINITY
+  return sum >= 0 ? sum : Infinity
 }
 
 function evictableBy(signal: Signal, { eviction }: DiskSubject) {
@@ -263,11 +242,12 @@ function maxOpenFileBytes(
 ) {
   if (!host?.diskUse) return null
   const own = ledger?.isShared ? 'nodefs' : filesystem
-  const isOpen = ({ holder }: { holder: DiskHolder }) => holder === 'deleted-open-files'
-  const all = ledger?.filesystems.find(disk => disk.filesystem === own)?.lines.find(isOpen)
+
+  const disk = ledger && diskOf(ledger, own)
+  const all = disk && lineOf(disk, 'deleted-open-files')
   const staying = (ledger?.parts ?? []).filter(
     ({ holder, owner, ...part }) =>
-      isOpen({ holder }) &&
+      holder === 'deleted-open-files' &&
       part.filesystem === own &&
       !(
         owner?.kind === 'process' &&

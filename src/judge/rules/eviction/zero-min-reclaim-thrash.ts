@@ -11,7 +11,7 @@ import {
   isSettableDisk,
   shownAmount,
   thresholdEvidence,
-  whyUnobserved,
+  unobserved,
   withEntries,
 } from '#judge/help/thresholds.ts'
 import { type Failing, kubeletSetting, lines, nodeRule, type Satisfied, span } from '#judge/rule.ts'
@@ -41,9 +41,8 @@ export const zeroMinReclaimThrash = nodeRule({
     const bare = eviction.thresholds.filter(
       ({ signal, minReclaim }) => isSettableDisk(signal) && isZero(minReclaim),
     )
-    const unobserved = bare.filter(({ met }) => met === null).map(({ signal }) => signal)
-    if (unobserved.length > 0)
-      yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
+    const open = bare.filter(({ met }) => met === null).map(({ signal }) => signal)
+    if (open.length > 0) yield unobserved(subject, [...new Set(open)].join(', '))
     const met = bare.filter(
       threshold => threshold.met === true && canReachThreshold(threshold, subject),
     )
@@ -62,7 +61,7 @@ export const zeroMinReclaimThrash = nodeRule({
     for (const threshold of bare.filter(({ met }) => met === false)) {
       const capacity = eviction.signals[threshold.signal]?.capacityBytes
       if (!capacity || threshold.margin === null)
-        yield { unknown: whyUnobserved(subject, `the capacity of ${threshold.signal}`) }
+        yield unobserved(subject, `the capacity of ${threshold.signal}`)
       else if (threshold.margin < assumedGrowth(periodMs, capacity, policy)) near.push(threshold)
     }
     if (near.length === 0) return

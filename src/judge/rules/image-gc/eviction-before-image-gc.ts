@@ -4,6 +4,7 @@ import { freesBelow } from '#judge/help/freed-by-image-gc.ts'
 import { isHeldByOthers } from '#judge/help/holder-cause.ts'
 import {
   assumedGrowth,
+  float32Rounding,
   growthLine,
   hasFreeAge,
   highestThreshold,
@@ -11,6 +12,7 @@ import {
   raisedThresholds,
   soundImageGc,
   thresholdEvidence,
+  unobserved,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
 import {
@@ -61,8 +63,7 @@ export const evictionBeforeImageGc = nodeRule({
       if (!isOnImageDisk(threshold, subject)) continue
       const isNodefs = threshold.signal === 'nodefs.available'
       const comesFirst = isTooClose(threshold, subject, policy)
-      if (comesFirst === null)
-        yield { unknown: whyUnobserved(subject, missingObservation(threshold)) }
+      if (comesFirst === null) yield unobserved(subject, missingObservation(threshold))
       else if (comesFirst && isNodefs && layout === null)
         yield {
           unknown: `whether images share the filesystem of nodefs: ${whyUnobserved(subject, 'the layout')}`,
@@ -126,10 +127,11 @@ function isTooClose(
 ) {
   const capacity = filesystems.imagefs?.capacityBytes
   if (!capacity || resolved === null) return null
-  // The kubelet keeps percentages as float32: 14% of 100 GiB becomes 64 bytes more. `rounding` bounds the error, which must not decide.
-  const rounding = value.endsWith('%') ? resolved * 2 ** -23 + 1 : 0
+  // 14% of 100 GiB becomes 64 bytes more: that must not decide.
   const margin =
-    startsBelowAvailableBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding
+    startsBelowAvailableBytes(capacity, imageGC.highThresholdPercent) -
+    resolved +
+    float32Rounding(value, resolved)
   // A threshold before the trigger acts first: usage can stay there for its grace period. Behind the trigger, growth in that period is margin.
   const waited = margin > 0 ? assumedGrowth(gracePeriodMs, capacity, policy) : 0
   return margin + waited < assumedGrowth(imageGcPeriodMs, capacity, policy)

@@ -1,6 +1,13 @@
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
-import { line, nodeRule, plural, podName, shorten, worldCause } from '#judge/rule.ts'
-import { isSourceExpected } from '#judge/subject/node-subject.ts'
+import {
+  isSourceExpected,
+  line,
+  nodeRule,
+  plural,
+  podName,
+  shorten,
+  worldCause,
+} from '#judge/rule.ts'
 import { canonicalName } from '#model/input/image-reference.ts'
 import type { KubernetesPod } from '#model/input/record.ts'
 

@@ -6,9 +6,15 @@ import {
   heldEvidence,
   isLargeShare,
 } from '#judge/help/held.ts'
-import { bytesLine, contextRule, type Failing, kubeletSetting, plural } from '#judge/rule.ts'
+import {
+  bytesLine,
+  contextRule,
+  type Failing,
+  isSourceExpected,
+  kubeletSetting,
+  plural,
+} from '#judge/rule.ts'
 import { utcDay } from '#judge/run/waivers.ts'
-import { isSourceExpected } from '#judge/subject/node-subject.ts'
 import type { RememberedImage } from '#model/history.ts'
 
 const least = { percent: 20, gib: 10 }

@@ -6,11 +6,11 @@ import {
   kubeletSetting,
   line,
   lines,
-  nameLength,
   nodeRule,
   plural,
   seenFirst,
   shorten,
+  shortName,
   shortPodName,
 } from '#judge/rule.ts'
 import type { KubernetesPod } from '#model/input/record.ts'
@@ -73,7 +73,7 @@ interface UnmadeContainer {
 const unmadeIn = ({ metadata, status }: KubernetesPod): UnmadeContainer[] =>
   [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
     .filter(({ state }) => afterPull.has(state?.waiting?.reason ?? ''))
-    .map(({ image = '' }) => ({ pod: shortPodName(metadata), image: shorten(image, nameLength) }))
+    .map(({ image = '' }) => ({ pod: shortPodName(metadata), image: shortName(image) }))
 
 const pulledAgain = (stuck: readonly UnmadeContainer[], age: string): Failing => ({
   title: titles.stuck,

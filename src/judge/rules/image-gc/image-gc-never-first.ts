@@ -3,11 +3,13 @@ import { nodeReclaimKinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.
 import { diskReason } from '#judge/help/disk-reason.ts'
 import {
   amountLine,
+  amountsOf,
   evictablePods,
   fillMs,
   growthLine,
   shownAmount,
   thresholdEvidence,
+  unobserved,
   watchingThresholds,
   whyUnobserved,
 } from '#judge/help/thresholds.ts'
@@ -55,7 +57,7 @@ export const imageGcNeverFirst = nodeRule({
       if (threshold === undefined) continue
       const use = useOf(signal, subject)
       if (!use || !threshold) {
-        yield { unknown: whyUnobserved(subject, `how much of ${signal} is left`) }
+        yield unobserved(subject, `how much of ${signal} is left`)
         continue
       }
       if (use.usedPercent < policy.alertPercent) continue
@@ -82,19 +84,13 @@ function firstThreshold(signal: Signal, subject: OrderSubject) {
   return watching.toSorted((a, b) => (a.margin ?? 0) - (b.margin ?? 0))[0]
 }
 
-interface Use {
-  capacity: number
-  available: number
-  usedPercent: number
-}
+type Use = NonNullable<ReturnType<typeof useOf>>
 
-function useOf(signal: Signal, { filesystems }: OrderSubject): Use | null {
-  const filesystem = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
-  const isInodes = signal.endsWith('.inodesFree')
-  const capacity = (isInodes ? filesystem?.inodes : filesystem?.capacityBytes) ?? null
-  const available = (isInodes ? filesystem?.inodesFree : filesystem?.availableBytes) ?? null
-  if (capacity === null || available === null) return null
-  return { capacity, available, usedPercent: usedPercentOf(capacity, available) ?? 0 }
+function useOf(signal: Signal, { filesystems }: OrderSubject) {
+  const { capacity, free } = amountsOf(signal, filesystems)
+  return capacity == null || free == null
+    ? null
+    : { capacity, free, usedPercent: usedPercentOf(capacity, free) ?? 0 }
 }
 
 /** True if image GC measures the signal's bytes, or a round is due there anyway. Null: unknown. */
@@ -107,7 +103,7 @@ function isSeenByImageGc(signal: Signal, { filesystems: { layout }, imageGC }: O
 
 function failing(
   threshold: EvaluatedThreshold,
-  { capacity, available, usedPercent }: Use,
+  { capacity, free, usedPercent }: Use,
   subject: OrderSubject,
   policy: Policy,
 ): Failing {
@@ -136,7 +132,7 @@ function failing(
         `${signal} used`,
         `${percent(usedPercent)} of ${shownAmount(threshold, capacity)}`,
       ),
-      amountLine('summary', threshold, 'now', available),
+      amountLine('summary', threshold, 'now', free),
       amountLine('computed', threshold, 'margin', margin),
       Number.isFinite(inMs) && line('computed', 'met at the assumed growth in', span(inMs)),
       growthLine(policy),

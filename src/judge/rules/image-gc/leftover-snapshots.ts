@@ -7,7 +7,7 @@ import {
   heldEvidence,
   isLargeShare,
 } from '#judge/help/held.ts'
-import { partCause } from '#judge/help/holder-cause.ts'
+import { lineOf, partCause } from '#judge/help/holder-cause.ts'
 import { reasonOf } from '#judge/help/holder-steps.ts'
 import { bytes, bytesLine, line, lines, type NodeSubject, nodeRule, plural } from '#judge/rule.ts'
 import type { HolderCause, Severity, StepAction } from '#model/finding.ts'
@@ -71,7 +71,7 @@ export const leftoverSnapshots = nodeRule({
         evidence: lines(...heldEvidence(held), version),
       }
     for (const disk of ledger.filesystems) {
-      const rest = disk.lines.find(({ holder }) => holder === 'not-images')
+      const rest = lineOf(disk, 'not-images')
       if (!rest || !isLargeShare(rest.lowBytes, disk, least)) continue
       const held = { disk, lines: [rest], bytes: rest.lowBytes }
       const { confidence, consequence, evidence } = inferredLeftovers(held, rest, subject)

@@ -5,12 +5,12 @@ import { imagesOf, registryOf } from '#judge/events/events.ts'
 import {
   line,
   lines,
-  nameLength,
   nodeRule,
   plural,
   type Satisfied,
   settingIn,
   shorten,
+  shortName,
 } from '#judge/rule.ts'
 import { severityRank } from '#judge/run/outcome.ts'
 import type { Severity } from '#model/finding.ts'
@@ -42,7 +42,11 @@ export const requiredImageAtRisk = nodeRule({
     'containerd/containerd#6930',
   ],
 
-  images: (subject, policy) => requiredImagesAtRisk(subject as ImageSubject, policy),
+  images(given, policy) {
+    const subject = given as ImageSubject
+    const found = imagesAtRisk(risksOf(subject) ?? [], wantedImages(subject, policy))
+    return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
+  },
 
   *judge(subject, policy) {
     const wanted = wantedImages(subject, policy)
@@ -98,12 +102,6 @@ export const requiredImageAtRisk = nodeRule({
     }
   },
 })
-
-/** All images that this rule fails for, each by the name under which the node needs the image. */
-function requiredImagesAtRisk(subject: ImageSubject, policy: Policy) {
-  const found = imagesAtRisk(risksOf(subject) ?? [], wantedImages(subject, policy))
-  return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
-}
 
 const imagesAtRisk = (risks: readonly Risk[], wanted: Wanted) =>
   risks.flatMap(risk => {
@@ -172,7 +170,7 @@ function wantedImages({ pods }: ImageSubject, { requiredImages }: Policy): Wante
   const byName = new Map(
     imagesOf(needing).map(({ image, pod }) => [
       canonicalName(image),
-      { name: image, why: `pod ${shorten(pod, nameLength)}` },
+      { name: image, why: `pod ${shortName(pod)}` },
     ]),
   )
   const requiredByPolicy = (names: string[]): RequiredImage | null => {

@@ -2,7 +2,8 @@ import { gibibyte } from '#base/units.ts'
 import {
   highestThreshold,
   thresholdEvidence,
-  whyUnobserved,
+  unobserved,
+  watchingThresholds,
   withEntries,
 } from '#judge/help/thresholds.ts'
 import {
@@ -14,7 +15,7 @@ import {
   percent,
   type Satisfied,
 } from '#judge/rule.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 /** Even the smallest disk that this rule judges grows by less than this in one image GC period. */
 const enough = '5%'
@@ -38,20 +39,13 @@ export const strandedDisk = nodeRule({
     const isShared = subject.filesystems.layout === 'shared'
     for (const filesystem of ['nodefs', 'imagefs'] as const) {
       if (isShared && filesystem === 'imagefs') continue
-      const watching: Signal[] = isShared
-        ? ['nodefs.available', 'imagefs.available']
-        : [`${filesystem}.available`]
-      const thresholds = subject.eviction.thresholds.filter(({ signal }) =>
-        watching.includes(signal),
-      )
+      const thresholds = watchingThresholds(`${filesystem}.available`, subject)
       // A node that evicts has no room to give away.
       if (thresholds.length === 0 || thresholds.some(({ met }) => met === true)) continue
       const capacity = subject.filesystems[filesystem]?.capacityBytes
       const most = highestThreshold(thresholds)
       if (!capacity || !most || thresholds.some(({ resolved }) => resolved === null)) {
-        yield {
-          unknown: whyUnobserved(subject, `how much of ${filesystem} its thresholds keep free`),
-        }
+        yield unobserved(subject, `how much of ${filesystem} its thresholds keep free`)
         continue
       }
       const kept = most.resolved ?? 0

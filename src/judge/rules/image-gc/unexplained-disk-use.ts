@@ -1,6 +1,5 @@
 import { findHeld, heldAmountText, heldEvidence, heldReason } from '#judge/help/held.ts'
-import { nodeRule, shorten, worldCause } from '#judge/rule.ts'
-import { isSourceExpected } from '#judge/subject/node-subject.ts'
+import { canMeasure, nodeRule, shorten, worldCause } from '#judge/rule.ts'
 
 const least = { percent: 10, gib: 5 }
 /** Share of a disk that is used at most where there is much room. */
@@ -21,8 +20,7 @@ export const unexplainedDiskUse = nodeRule({
   fix: 'Look on the node: `du -x` of the folders that are not in the ledger, files under a mount point, leftover layers of another runtime.',
   sources: ['docs/dev/formats.md highwater.ledger/1'],
   // Only a measurement on the node shows unexplained disk use; of other runtimes than containerd it lacks the snapshots.
-  appliesTo: ({ host, ...subject }) =>
-    host ? host.diskUse?.snapshots !== undefined : isSourceExpected(subject, 'host'),
+  appliesTo: canMeasure('snapshots'),
 
   *judge(subject) {
     const { ledger, host } = subject

@@ -1,6 +1,7 @@
 import { shortfallBytes as bytesIn } from '#facts/kubelet/event-messages.ts'
 import { gcMinutes } from '#facts/kubelet/periods.ts'
 import {
+  eventEvidence,
   eventTimes,
   isJustReported,
   shortfalls,
@@ -126,17 +127,11 @@ function failingOf(failures: readonly NodeEvent[], at: string, isDoubted: boolea
   }
 }
 
-function evidenceOf(failures: readonly NodeEvent[], at: string) {
-  const newest = failures.at(-1)
-  if (!newest) return []
-  return [
-    line(
-      'event',
-      `event ${newest.reason}, ${timesText(eventTimes(failures, at))}`,
-      freedIn(newest),
-    ),
-  ]
-}
+const evidenceOf = (failures: readonly NodeEvent[], at: string) =>
+  eventEvidence(
+    failures.map(event => ({ ...event, message: freedIn(event) })),
+    at,
+  )
 
 function freedIn({ message }: NodeEvent): string {
   const { wantedBytes: wanted, freedBytes: freed } = bytesIn(message) ?? {}

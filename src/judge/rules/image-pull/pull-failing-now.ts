@@ -81,7 +81,7 @@ export const pullFailingNow = contextRule({
   fact: factOf,
 
   *judge(fact, context) {
-    const { containers, shown, waitingPods, startedPods } = fact
+    const { shown, waitingPods, startedPods } = fact
     const { events, at } = context
     const recent = pullFailures(events, at)
     // Waiting pods are reported from their status. Pods that have started no longer fail. Both have a sandbox.
@@ -94,7 +94,6 @@ export const pullFailingNow = contextRule({
     if (first)
       yield waitingFailing([first, ...others], {
         ...fact,
-        amount: `${plural(containers, 'container')} of ${plural(waitingPods.length, 'pod')}`,
         failures: recent,
         sandboxes: unreachableSandboxes(failures),
         deleted: deletionText(context, fact.deletedAt),
@@ -145,8 +144,6 @@ function factOf(subject: Satisfied<'pods'>) {
 type PullFact = ReturnType<typeof factOf>
 
 interface Waiting extends PullFact {
-  /** Of containers and pods. */
-  amount: string
   failures: readonly PullFailure[]
   /** Sandbox images that other pods wait for, and whose registry is out of reach. */
   sandboxes: readonly string[]
@@ -167,8 +164,9 @@ const reasonOf = ({ message, image, pod }: WaitingContainer, failures: readonly 
 
 function waitingFailing(
   waiting: [WaitingContainer, ...WaitingContainer[]],
-  { amount, freeBytes, unused, held, isGcDue, pulled, failures, sandboxes, deleted }: Waiting,
+  { failures, sandboxes, deleted, ...fact }: Waiting,
 ): Failing {
+  const { freeBytes, unused, held, isGcDue, pulled } = fact
   const causeOf = (container: WaitingContainer) => reasonOf(container, failures)
   const full = waiting.find(one => causeOf(one) === 'no space left')
   const ownFile = waiting.find(one => causeOf(one) === 'file of the node')
@@ -193,7 +191,7 @@ function waitingFailing(
     cause: worldCause('pull-fails', registryOf(first.image)),
     ...(why !== null && {
       seen: `${isNeverPulled(first) ? `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}: it is not on the node, and imagePullPolicy is Never.` : `pulls from ${shorten(registryOf(first.image), 200)} fail: ${why}, first for pod ${shorten(first.pod, 300)}.`}${isOfNode ? madeOnNode : (hints[why] ?? '')}${lost}${isLost ? lostByGc : ''}`,
-      ...(isElsewhere(why) && { steps: [{ id: 'read-pull-events' as const }] }),
+      ...(elsewhere.has(why) && { steps: [{ id: 'read-pull-events' as const }] }),
       ...remedy,
       ...(isLost && { steps: [...freeing, ...(remedy.steps ?? [])] }),
     }),
@@ -206,7 +204,7 @@ function waitingFailing(
       seen: `Pod ${shorten(first.pod, 300)} waits for ${shorten(first.image, 200)}, and containerd fails at a file of its own.`,
     }),
     ...(full && noSpaceFailing(full, { freeBytes, unused, held })),
-    consequence: `${amount} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
+    consequence: `${plural(fact.containers, 'container')} of ${plural(fact.waitingPods.length, 'pod')} cannot start, the first ${shorten(first.pod, 300)} for ${shorten(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
     evidence: waiting.map(({ pod, image, reason, message }) =>
       line(
         'object',
@@ -262,9 +260,12 @@ const isOfImages = ({ holder }: HolderCause) =>
 const ofImages: ReadonlySet<StepActionId> = new Set(['prune-images', 'set-fields'])
 
 /** Whether a copy that the node keeps would not have helped, or would hide what has to be mended. */
-const isElsewhere = (why: PullCause) => elsewhere.has(why)
+
 const elsewhere: ReadonlySet<PullCause> = new Set<PullCause>([
-  ...(['registry error (5xx)', 'certificate (x509)', 'invalid name', 'wrong content'] as const),
+  'registry error (5xx)',
+  'certificate (x509)',
+  'invalid name',
+  'wrong content',
 ])
 
 /** No new pod starts without such an image. */
@@ -320,13 +321,11 @@ const imageNamesText = (images: readonly string[]) =>
 
 /** Causes of failures where the registry may not have the image, or is out of reach: an image that was imported on the node comes back by another import. */
 const mayBeGone: ReadonlySet<PullCause> = new Set([
-  ...([
-    'out of reach',
-    'timeout',
-    'not found',
-    'missing or denied',
-    'no basic auth credentials',
-  ] as const),
+  'out of reach',
+  'timeout',
+  'not found',
+  'missing or denied',
+  'no basic auth credentials',
 ])
 
 const isNeverPulled = ({ reason }: WaitingContainer) => reason === 'ErrImageNeverPull'
@@ -419,23 +418,24 @@ function remedyFor(
   }
 }
 
-function ownerOf({ pod, workload }: WaitingContainer) {
-  const [namespace = '', name = ''] = pod.split('/')
-  return { kind: 'pod' as const, namespace, pod: name, workload, volume: null }
-}
-
 /** Who pushes an image is its owner; an image that is never pulled was put on the node by who runs it. */
 function missingImage(container: WaitingContainer, isOfNode: boolean): Partial<Failing> {
-  const { image, reason } = container
-  const owner = ownerOf(container)
+  const { image, workload } = container
+  const [namespace = '', pod = ''] = container.pod.split('/')
   const place = shorten(image, 200)
   return {
     title: titles.missing,
     cause: worldCause('image-missing', place),
     steps: [
-      reason === 'ErrImageNeverPull'
+      isNeverPulled(container)
         ? { id: 'import-image', place }
-        : { id: 'provide-image', place, ...(isOfNode ? { variant: 'local' } : { owner }) },
+        : {
+            id: 'provide-image',
+            place,
+            ...(isOfNode
+              ? { variant: 'local' }
+              : { owner: { kind: 'pod', namespace, pod, workload, volume: null } }),
+          },
       { id: 'read-pull-events' },
     ],
   }
@@ -445,10 +445,7 @@ function missingImage(container: WaitingContainer, isOfNode: boolean): Partial<F
 const mostSandboxBytes = 2 ** 20
 
 /** When image GC last deleted an image, or one below that size, by the log of the kubelet. */
-function lastDeletion(
-  lines: readonly string[],
-  belowBytes = Number.POSITIVE_INFINITY,
-): string | null {
+function lastDeletion(lines: readonly string[], belowBytes = Infinity): string | null {
   const deletions = lines.flatMap(text => {
     const found = imageGcLine(text)
     return found && 'image' in found && found.bytes < belowBytes ? [found.at] : []

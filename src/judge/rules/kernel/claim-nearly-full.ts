@@ -5,12 +5,12 @@ import {
   line,
   nodeRule,
   plural,
+  podName,
   seenFirst,
   shorten,
   shortPodName,
   worldCause,
 } from '#judge/rule.ts'
-import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
   isVolumeWritable,

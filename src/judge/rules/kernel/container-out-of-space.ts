@@ -22,7 +22,6 @@ import {
   bytes,
   type Failing,
   line,
-  nameLength,
   nodeRule,
   placedPod,
   plural,
@@ -30,6 +29,7 @@ import {
   type Satisfied,
   seenFirst,
   shorten,
+  shortName,
   worldCause,
 } from '#judge/rule.ts'
 import type { StepAction } from '#model/finding.ts'
@@ -159,12 +159,12 @@ function reasonOf(
     Pick<Failing, 'severity' | 'title' | 'confidence'>
   > {
   const owner = podOwner(pod, volume)
-  const where = `Volume ${shorten(volume ?? '', nameLength)} is`
+  const where = `Volume ${shortName(volume ?? '')} is`
   if (claim !== undefined)
     return {
       cause: worldCause('claim-full', claim),
       steps: [{ id: 'expand-claim', owner, place: claim }],
-      seen: `${where} PersistentVolumeClaim ${shorten(claim, nameLength)}, no disk of the node; its free space was not read, or is enough now.`,
+      seen: `${where} PersistentVolumeClaim ${shortName(claim)}, no disk of the node; its free space was not read, or is enough now.`,
     }
   if (disk === null)
     return {

@@ -33,15 +33,16 @@ import {
   isLinux,
   line,
   lines,
+  type NodeEvent,
   type NodeSubject,
   placedPod,
   plural,
+  podName,
   seenFirst,
   shorten,
+  shortPodName,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
-import { podName, shortPodName } from '#judge/text.ts'
 import { isVolumeWritable, type KubernetesPod, placedWorkload } from '#model/input/record.ts'
 import { podOwner } from '#model/prediction.ts'
 
@@ -124,16 +125,14 @@ export const noSpaceElsewhere = contextRule({
     yield* limitFailings([
       ...ended,
       ...allWaiting.filter(isAtKernelLimit),
-      ...allRefused
-        .filter(isAtKernelLimit)
-        .map(event => ({ ...event, pod: podName(event.pod ?? undefined) })),
+      ...allRefused.filter(isAtKernelLimit).map(event => ({ ...event, pod: podName(event.pod) })),
     ])
     if (!disks) return
     const waiting = allWaiting.filter(one => !isAtKernelLimit(one)).slice(0, shown)
     const refused = allRefused.filter(one => !isAtKernelLimit(one))
     const pods = new Set([
       ...waiting.map(({ pod }) => pod),
-      ...refused.map(({ pod }) => podName(pod ?? undefined)),
+      ...refused.map(({ pod }) => podName(pod)),
     ])
     const [first] = pods
     if (first === undefined) return yield* unreadEvents(context)
@@ -305,7 +304,7 @@ const podsOfFullClaims = (summary: NodeSubject['summary'], pods: readonly Kubern
   })
 
 /** Null: a disk is short of bytes or inodes, or was not read. */
-function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']): { leastBytes: number } | null {
+function roomOf({ nodefs, imagefs }: NodeSubject['filesystems']) {
   const disks = [nodefs, imagefs].filter(disk => disk !== null)
   if (!nodefs || !disks.every(hasRoom)) return null
   return { leastBytes: Math.min(...disks.map(({ availableBytes }) => availableBytes ?? 0)) }

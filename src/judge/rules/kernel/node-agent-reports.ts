@@ -23,9 +23,9 @@ import {
   plural,
   seenFirst,
   shorten,
+  shortPodName,
   worldCause,
 } from '#judge/rule.ts'
-import { shortPodName } from '#judge/text.ts'
 
 /** The timestamp of a deletion has the grace period in it. */
 const overdueMs = 5 * minuteMs

@@ -15,16 +15,17 @@ import {
   contextRule,
   type Failing,
   line,
+  type NodeEvent,
   type NodeSubject,
-  nameLength,
+  percent,
   placedPod,
   plural,
+  podName,
   seenFirst,
   shorten,
+  shortName,
   worldCause,
 } from '#judge/rule.ts'
-import type { NodeEvent } from '#judge/subject/node-subject.ts'
-import { percent, podName } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/input/record.ts'
 import { podOwner } from '#model/prediction.ts'
 
@@ -68,14 +69,14 @@ export const readOnlyFilesystem = contextRule({
     const { events, at } = context
     const failed = all.filter(({ time }) => isWithinWindow(time, at))
     const refused = recentEvents(events, at, reasons).filter(
-      ({ pod, message }) => isReadOnly(message) && !startedPods.includes(podName(pod ?? undefined)),
+      ({ pod, message }) => isReadOnly(message) && !startedPods.includes(podName(pod)),
     )
     const isByDesign = ({ message }: NodeEvent) => insteadOf(message, osImage) !== null
     const [designed, broken] = [refused.filter(isByDesign), refused.filter(one => !isByDesign(one))]
     if (designed[0]) yield failingByDesign(designed[0], designed, { osImage, waitingPods, at })
     const pods = new Set([
       ...failed.map(({ pod }) => pod),
-      ...broken.map(({ pod }) => podName(pod ?? undefined)),
+      ...broken.map(({ pod }) => podName(pod)),
     ])
     const [first] = pods
     if (first === undefined) return yield* designed.length > 0 ? [] : unreadEvents(context)
@@ -87,7 +88,7 @@ export const readOnlyFilesystem = contextRule({
     const times = broken.length === 0 ? '' : `, ${timesText(eventTimes(broken, at))}`
     yield {
       ...seenFirst(
-        `Kubelet or runtime fail with "${error}" in ${shorten(folder, nameLength)}: ${plural(pods.size, 'pod')} failed, the first ${shorten(first, 300)}${times}. No new pod can start here.${used}`,
+        `Kubelet or runtime fail with "${error}" in ${shortName(folder)}: ${plural(pods.size, 'pod')} failed, the first ${shorten(first, 300)}${times}. No new pod can start here.${used}`,
         'The node is Ready all the same, and gets further pods.',
       ),
       evidence: [
@@ -121,12 +122,12 @@ function failingByDesign(
   events: readonly NodeEvent[],
   { osImage, waitingPods, at }: { osImage: string; waitingPods: KubernetesPod[]; at: string },
 ): Failing {
-  const name = podName(first.pod ?? undefined)
-  const path = shorten(refusedHostPathIn(first.message) ?? '', nameLength)
+  const name = podName(first.pod)
+  const path = shortName(refusedHostPathIn(first.message) ?? '')
   const instead = insteadOf(first.message, osImage) ?? ''
   const pod = waitingPods.find(({ metadata }) => podName(metadata) === name)
   const owner = pod && podOwner(pod, null)
-  const count = new Set(events.map(({ pod }) => podName(pod ?? undefined))).size
+  const count = new Set(events.map(({ pod }) => podName(pod))).size
   return {
     title: titles.byDesign,
     cause: worldCause('read-only', 'root'),

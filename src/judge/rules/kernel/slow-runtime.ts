@@ -17,12 +17,12 @@ import {
   type Failing,
   line,
   type NodeContext,
-  nameLength,
   plural,
   podName,
   type Satisfied,
   seenFirst,
   shorten,
+  shortName,
   shortPodName,
   span,
   worldCause,
@@ -120,7 +120,7 @@ function unansweredFailing(
   const timeouts = recentEvents(events, at, calls).filter(({ message }) =>
     isRuntimeTimeout(message),
   )
-  const pods = new Set(timeouts.map(({ pod }) => podName(pod ?? undefined)))
+  const pods = new Set(timeouts.map(({ pod }) => podName(pod)))
   const { count, first } = eventTimes(timeouts, at)
   if (count < leastTimeouts.times || pods.size < leastTimeouts.pods) return null
   const countOf = (some: NodeContext['events'], reason: string) =>
@@ -137,7 +137,7 @@ function unansweredFailing(
     steps: hungRuntimeSteps(runtime),
     ...seenFirst(
       [
-        `${runtime} did not answer in time${since}: ${plural(sandboxes, 'sandbox creation')} and ${plural(kills, 'pod termination')} failed, of ${pods.size} pods${author === null ? '' : ` of namespace ${shorten(author, nameLength)}`}.`,
+        `${runtime} did not answer in time${since}: ${plural(sandboxes, 'sandbox creation')} and ${plural(kills, 'pod termination')} failed, of ${pods.size} pods${author === null ? '' : ` of namespace ${shortName(author)}`}.`,
         endless && `${endless.name} was deleted ${span(endless.ms)} ago and is still there.`,
         flaps > 0 && `The node was NotReady ${plural(flaps, 'time')}.`,
         isRoomy && 'No disk is full.',
@@ -152,7 +152,7 @@ function unansweredFailing(
       .map(({ reason, pod, message, count: times }) =>
         line(
           'event',
-          `event ${reason} of pod ${shorten(pod ? `${pod.namespace}/${pod.name}` : '', nameLength)}, ${plural(times, 'time')}`,
+          `event ${reason} of pod ${shortName(pod ? `${pod.namespace}/${pod.name}` : '')}, ${plural(times, 'time')}`,
           message,
         ),
       ),

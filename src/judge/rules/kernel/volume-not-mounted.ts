@@ -82,7 +82,7 @@ export const volumeNotMounted = contextRule({
     const failed = waiting.flatMap(({ name }) => {
       const own = [...ofNode, ...podEvents(name)].filter(
         ({ reason, message, pod }) =>
-          podName(pod ?? undefined) === name &&
+          podName(pod) === name &&
           volumeReasons.includes(reason) &&
           volumeProblem(message) !== null,
       )
@@ -95,7 +95,7 @@ export const volumeNotMounted = contextRule({
     )
     if (first?.pod == null) return yield* unreadEvents(context)
     const problem = volumeProblem(first.message) ?? 'other'
-    const pods = new Set(failed.map(({ pod }) => podName(pod ?? undefined)))
+    const pods = new Set(failed.map(({ pod }) => podName(pod)))
     const who = `${plural(pods.size, 'pod')} cannot start, the first ${shortPodName(first.pod)}, ${first.reason} ${timesText(eventTimes([first], at))}`
     const name = podName(first.pod)
     const memory = waiting.find(one => one.name === name)?.memory ?? null

@@ -5,8 +5,7 @@ import {
   heldReason,
   isLargeShare,
 } from '#judge/help/held.ts'
-import { line, nodeRule, worldCause } from '#judge/rule.ts'
-import { isSourceExpected } from '#judge/subject/node-subject.ts'
+import { canMeasure, line, nodeRule, worldCause } from '#judge/rule.ts'
 
 const least = { percent: 1, gib: 1 }
 const much = { percent: 20, gib: 5 }
@@ -28,8 +27,7 @@ export const logDebris = nodeRule({
     'pkg/kubelet/kubelet_volumes.go cleanupOrphanedPodDirs',
   ],
   // Only a measurement on the node shows broken links and leftover folders.
-  appliesTo: subject =>
-    subject.host ? subject.host.diskUse !== undefined : isSourceExpected(subject, 'host'),
+  appliesTo: canMeasure(),
 
   *judge(subject) {
     const links = subject.host?.diskUse?.brokenLinks ?? 0

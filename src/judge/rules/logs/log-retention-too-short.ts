@@ -1,5 +1,5 @@
 import { mebibyte } from '#base/units.ts'
-import { diskOf, roomy } from '#judge/help/holder-cause.ts'
+import { diskOf, lineOf, roomy } from '#judge/help/holder-cause.ts'
 import {
   type LogRate,
   logRates,
@@ -13,10 +13,9 @@ import {
   isLinux,
   line,
   logRotation,
-  nameLength,
   nodeRule,
   plural,
-  shorten,
+  shortName,
   span,
 } from '#judge/rule.ts'
 
@@ -49,7 +48,7 @@ export const logRetentionTooShort = nodeRule({
     if (!rotation) return
     // Rotation does not bound logs that fill a disk: larger ones are no advice.
     const disk = subject.ledger && diskOf(subject.ledger, 'nodefs')
-    const heldBytes = disk?.lines.find(({ holder }) => holder === 'container-logs')?.bytes ?? 0
+    const heldBytes = (disk && lineOf(disk, 'container-logs')?.bytes) ?? 0
     const isShort = disk != null && disk.usedBytes > roomy * disk.capacityBytes
     if (isShort && heldBytes >= largeShare * disk.capacityBytes) return
     const logs = subject.runningLogs()
@@ -74,7 +73,7 @@ export const logRetentionTooShort = nodeRule({
     yield {
       // The rate is the mean since the start and might change.
       confidence: 'likely',
-      consequence: `Container ${shorten(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(retentionMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${plural(others.length, 'other')}.`}`,
+      consequence: `Container ${shortName(worst.name)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(retentionMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${plural(others.length, 'other')}.`}`,
       evidence: [
         line('configz', 'containerLogMaxSize', rotation.maxSize),
         line('configz', 'containerLogMaxFiles', rotation.files),
@@ -84,7 +83,7 @@ export const logRetentionTooShort = nodeRule({
           .map(rate =>
             line(
               'computed',
-              `container ${shorten(rate.name, nameLength)}`,
+              `container ${shortName(rate.name)}`,
               `${bytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(retentionMs(rate))} at most`,
             ),
           ),

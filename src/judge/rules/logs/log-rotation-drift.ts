@@ -51,11 +51,15 @@ export const logRotationDrift = cohortRule({
   // Each image family has its own logrotate files.
   cohort: ({ identity }) => identity.amiFamily,
   judgesAlone: ({ logRotation }) => Object.keys(logRotation).length > 0,
-  fact: (subject): NodeRotation => nodeRotation(subject),
+  fact: nodeRotation,
 
   *judge(members, policy) {
     const { logRotation } = policy
-    yield* unreadMembers(members)
+    // A node with an unread file is unknown, so the node does not pass.
+    for (const { node, fact } of members) {
+      const unknown = whyFilesUnknown(fact)
+      if (unknown !== null) yield { nodes: [node], unknown }
+    }
     const read = members.filter(({ fact }) => fact.files !== null)
     const [first] = read
     if (first && read.length === 1 && members.length > 1 && Object.keys(logRotation).length === 0)
@@ -117,14 +121,6 @@ export const logRotationDrift = cohortRule({
   },
 })
 
-/** A node with an unread file is unknown, so the node does not pass. */
-function* unreadMembers(members: readonly CohortMember<NodeRotation>[]) {
-  for (const { node, fact } of members) {
-    const unknown = whyFilesUnknown(fact)
-    if (unknown !== null) yield { nodes: [node], unknown }
-  }
-}
-
 const longestDoubt = 300
 
 const tieDoubt = (tied: string[]) =>
@@ -135,8 +131,7 @@ const tieDoubt = (tied: string[]) =>
       ]
 
 /** Bytes that a log may keep at most. Infinity: no size limits the log. */
-const maxKeptBytes = (canonical: string) =>
-  /^\d/.test(canonical) ? Number(canonical) : Number.POSITIVE_INFINITY
+const maxKeptBytes = (canonical: string) => (/^\d/.test(canonical) ? Number(canonical) : Infinity)
 const worstOf = ({ outlying }: Drift) =>
   outlying.toSorted((a, b) => maxKeptBytes(b.value.canonical) - maxKeptBytes(a.value.canonical))[0]
 
@@ -146,7 +141,7 @@ function excessOf(drift: Drift) {
   return most === norm ? 0 : most - norm
 }
 
-function costText({ pattern, drift }: Cost, members: readonly CohortMember<NodeRotation>[]) {
+function costText({ pattern, drift }: Cost, members: readonly RotationMember[]) {
   const worst = worstOf(drift)
   if (!worst) return ''
   const { reference } = drift
@@ -161,14 +156,13 @@ function costText({ pattern, drift }: Cost, members: readonly CohortMember<NodeR
       ? ''
       : ` nodefs has about ${bytes(Math.min(...rooms))} left there before eviction.`
   const growth =
-    maxKeptBytes(worst.value.canonical) === Number.POSITIVE_INFINITY
+    maxKeptBytes(worst.value.canonical) === Infinity
       ? '.'
       : '; what is written between two runs of logrotate comes on top.'
   return `A log of ${log} may keep ${worst.value.shown} there instead of ${reference.shown}${growth}${room}`
 }
 
 type RotationMember = CohortMember<NodeRotation>
-type ReadValue = (fact: NodeRotation) => FieldValue
 
 interface Cost {
   pattern: string
@@ -344,7 +338,7 @@ function settingNames(blocks: readonly LogBlock[], byPolicy: Settings) {
 function valueDrift(
   what: string,
   members: readonly RotationMember[],
-  read: ReadValue,
+  read: (fact: NodeRotation) => FieldValue,
   wanted: FieldValue | null,
 ) {
   const values = new Map(distinctFacts(members).map(fact => [fact, read(fact)]))

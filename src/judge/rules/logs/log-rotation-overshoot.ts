@@ -1,9 +1,9 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
 import { unrotatedReason } from '#judge/help/disk-reason.ts'
-import { holderCause } from '#judge/help/holder-cause.ts'
+import { diskOf, holderCause, lineOf } from '#judge/help/holder-cause.ts'
 import { reasonOf } from '#judge/help/holder-steps.ts'
-import { whyUnobserved } from '#judge/help/thresholds.ts'
+import { unobserved } from '#judge/help/thresholds.ts'
 import {
   type LogRotation,
   logMonitorMs,
@@ -22,10 +22,9 @@ import {
   isLinux,
   line,
   logRotation,
-  nameLength,
   nodeRule,
   type Satisfied,
-  shorten,
+  shortName,
   span,
 } from '#judge/rule.ts'
 
@@ -62,8 +61,7 @@ export const logRotationOvershoot = nodeRule({
     const { perContainerBytes } = rotation
     const room = roomForLogs(subject)
     const capacity = filesystems.nodefs?.capacityBytes ?? null
-    if (room === null || capacity === null)
-      return yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
+    if (room === null || capacity === null) return yield unobserved(subject, 'what nodefs has left')
     const logs = subject.runningLogs()
     const large = unrotatedFailing(subject, logs, rotation, capacity)
     if (large) return yield large
@@ -110,8 +108,8 @@ function unrotatedFailing(
   const { ledger } = subject
   const large = unrotatedLogs(logs, perContainerBytes)
   const [log] = large
-  const disk = ledger?.filesystems.find(({ filesystem }) => filesystem === 'nodefs')
-  const held = disk?.lines.find(({ holder }) => holder === 'container-logs')
+  const disk = ledger && diskOf(ledger, 'nodefs')
+  const held = disk && lineOf(disk, 'container-logs')
   const share = large.reduce((sum, one) => sum + one.usedBytes, 0) / capacityBytes
   if (!log || !ledger || !disk || !held || share < unrotated.leastShare) return null
   const { usedBytes: size } = log
@@ -120,11 +118,11 @@ function unrotatedFailing(
     ...(unrotatedReason(reason, subject) ?? reason),
     title: titles.unrotated,
     severity: severityOf(share),
-    consequence: `The log of ${shorten(log.name, nameLength)} has ${bytes(size)}, where rotation permits ${bytes(perContainerBytes)}. Other values of containerLogMaxSize change nothing then, and the log grows until pods are evicted.`,
+    consequence: `The log of ${shortName(log.name)} has ${bytes(size)}, where rotation permits ${bytes(perContainerBytes)}. Other values of containerLogMaxSize change nothing then, and the log grows until pods are evicted.`,
     evidence: [
       line('configz', 'containerLogMaxSize', maxSize),
       line('configz', 'containerLogMaxFiles', files),
-      bytesLine('summary', `log of ${shorten(log.name, nameLength)}`, size),
+      bytesLine('summary', `log of ${shortName(log.name)}`, size),
       bytesLine('summary', 'capacity of nodefs', capacityBytes),
     ],
   }

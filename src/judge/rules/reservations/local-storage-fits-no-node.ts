@@ -30,14 +30,14 @@ import {
   type Failing,
   line,
   type NodeContext,
-  nameLength,
   plural,
+  podName,
   seenFirst,
   settingIn,
   shorten,
+  shortName,
   shortPodName,
 } from '#judge/rule.ts'
-import { podName } from '#judge/text.ts'
 import type { StepAction } from '#model/finding.ts'
 import {
   controllerReferenceOf,
@@ -215,7 +215,7 @@ function tooSmallClass(unplaced: Unplaced, count: number): Failing | null {
   const isOfSystem = rootDevice !== null && rootDevice !== device
   // Without room for reservations alone, no pod fits.
   if (neededBytes < podBytes || (wanted === 0 && !isOfSystem)) return null
-  const source = `EC2NodeClass ${shorten(nodeClass.metadata?.name ?? '', nameLength)}`
+  const source = `EC2NodeClass ${shortName(nodeClass.metadata?.name ?? '')}`
   const size = roundBytes * (Math.floor(volumeForPods(neededBytes) / roundBytes) + 1)
   const uncounted = isOfSystem ? null : uncountedDisk(unplaced, device, volumeBytes, size)
   const counted = isOfSystem
@@ -232,7 +232,7 @@ function tooSmallClass(unplaced: Unplaced, count: number): Failing | null {
       device: isOfSystem ? rootDevice : device,
     }),
     ...seenFirst(
-      `Karpenter finds no instance type for ${plural(count, 'pod')} in NodePool ${shorten(pool, nameLength)}: ${counted}.`,
+      `Karpenter finds no instance type for ${plural(count, 'pod')} in NodePool ${shortName(pool)}: ${counted}.`,
       'No disk is full.',
     ),
     steps: isOfSystem
@@ -287,12 +287,7 @@ function uncountedDisk(
   }
 }
 
-interface RefusedPod {
-  owner: PodHolder
-  time: string | null
-  amounts: NonNullable<ReturnType<typeof refusedStorage>>
-  scheduler: string
-}
+type RefusedPod = ReturnType<typeof refusedPod>[number]
 
 /** Pods that the kubelet did not admit within a day. */
 const refusedPods = (pods: readonly KubernetesPod[], at: string): RefusedPod[] =>
@@ -308,7 +303,7 @@ function refusedPod(
   owner: PodHolder,
   time: string | null,
   scheduler = defaultScheduler,
-): RefusedPod[] {
+) {
   const amounts = refusedStorage(message)
   // A kubelet that has just started may not know its disk yet (kubernetes#70618).
   return amounts && amounts.capacity > 0 ? [{ owner, time, amounts, scheduler }] : []
@@ -336,7 +331,7 @@ function refusalOf(
   const placed =
     scheduler === defaultScheduler
       ? ''
-      : ` Scheduler ${shorten(scheduler, nameLength)} placed it beyond that.`
+      : ` Scheduler ${shortName(scheduler)} placed it beyond that.`
   return {
     title: titles.refused,
     cause: settingIn('workload', 'resources.requests.ephemeral-storage'),

@@ -12,7 +12,7 @@ import {
   unmeasuredMemory,
   unreadableReservation,
 } from '#judge/help/reservations.ts'
-import { hasMuchMemory, whyUnobserved } from '#judge/help/thresholds.ts'
+import { hasMuchMemory, unobserved } from '#judge/help/thresholds.ts'
 import { bytes, isLinux, type NodeSubject, nodeRule, reservations } from '#judge/rule.ts'
 
 export const missingSystemReserved = nodeRule({
@@ -43,7 +43,7 @@ export const missingSystemReserved = nodeRule({
       const allocatable = reported === null ? 'not reported' : bytes(reported)
       yield {
         ...((hasMuchMemory(subject) || isOfPod(subject, eksReservedMemoryMiB(pods) * mebibyte)) && {
-          severity: 'medium' as const,
+          severity: 'medium',
         }),
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence: evidence(),
@@ -66,7 +66,7 @@ export const missingSystemReserved = nodeRule({
         fix: memory.sizedFix(),
         ...swollenDaemonReason(subject),
       }
-    else if (!summary) yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
+    else if (!summary) yield unobserved(subject, 'what the daemons use of memory')
     else if (daemons.missing.length > 0) yield unmeasuredMemory(daemons.missing)
   },
 })

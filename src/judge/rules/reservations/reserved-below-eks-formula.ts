@@ -31,7 +31,7 @@ export const reservedBelowEksFormula = nodeRule({
     const memory = reservedOf(configuration, 'memory')
     const cpu = reservedOf(configuration, 'cpu', quantity => Number(milliValue(quantity)))
     if (!memory || !cpu) return yield unreadableReservation
-    const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
+    const cores = Number(node.status?.capacity?.cpu ?? NaN)
     const hasCores = Number.isSafeInteger(cores) && cores > 0
     if (!hasCores) yield { unknown: 'node: its status reports no whole number of cores' }
     const {

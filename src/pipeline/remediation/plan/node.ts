@@ -76,8 +76,8 @@ function reservationTrap(running: RawObject, patch: RawObject): string | null {
 
 /** The kubelet's error if it would not start; null: it starts. */
 function invalidOf(node: ReadNode, patch: RawObject): string | null {
-  const { record } = node
-  const { kubeletVersion } = node.identity
+  const { record, identity } = node
+  const { kubeletVersion } = identity
   const features = featuresOf(kubeletVersion)
   const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
   const unknown = Object.keys(patch).find(
@@ -311,10 +311,9 @@ export const readNode = (
   prediction: once(() => replay(given.record, given.takenAt)),
 })
 
-/** AMI releases by nodegroup. */
-export const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: string][] =>
-  (Array.isArray(nodegroups) ? nodegroups : []).flatMap(({ nodegroupName, releaseVersion }) =>
-    typeof nodegroupName === 'string' && typeof releaseVersion === 'string'
-      ? [[nodegroupName, releaseVersion]]
-      : [],
-  )
+/** Adds the AMI releases of a cluster, by `cluster/nodegroup`. */
+export function addReleases(releases: Map<string, string>, { cluster, nodegroups }: ClusterRecord) {
+  for (const { nodegroupName, releaseVersion } of Array.isArray(nodegroups) ? nodegroups : [])
+    if (typeof nodegroupName === 'string' && typeof releaseVersion === 'string')
+      releases.set(`${cluster}/${nodegroupName}`, releaseVersion)
+}

@@ -36,7 +36,7 @@ import {
 } from './choice.ts'
 import { FleetImageDigests } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
-import { type PlanRules, readNode, releasesOf } from './node.ts'
+import { addReleases, type PlanRules, readNode } from './node.ts'
 import type { PruneWish } from './prune.ts'
 import { checkRequest, laterText, wishesOf } from './wishes.ts'
 
@@ -186,8 +186,7 @@ async function readFleet(
     }
     if (record.kind === 'Cluster') {
       pods.takeCluster(record)
-      for (const [name, version] of releasesOf(record))
-        releases.set(`${record.cluster}/${name}`, version)
+      addReleases(releases, record)
     }
   }
   if (!head)

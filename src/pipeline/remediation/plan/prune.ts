@@ -1,13 +1,13 @@
 /** Plans the pruning of unused images on one node: thresholds, maximum deletions, and risks. */
 
 import type { RawObject } from '#base/raw-object.ts'
+import { linesOf } from '#base/text.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { unpinnedSandboxImage } from '#judge/rules/image-gc/unpinned-sandbox-image.ts'
 import { outcomeOf } from '#judge/run/outcome.ts'
 import { nodeSubject } from '#judge/subject/subject.ts'
 import { span } from '#judge/text.ts'
-import type { NodeInput } from '#model/input/record.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import { longestPruneMs, pruningFields } from '#remediate/plan/step-truth.ts'
 import { imageGcPolicyOf } from '#replay/image-gc/policy.ts'
@@ -53,7 +53,10 @@ export function planPrune(node: ReadNode, { toPercent }: PruneWish, rules: PlanR
     return emptyPatch(
       refusedChange({ refused: 'its images were not read in full', isUnread: true }, record),
     )
-  const { minimumAgeMs, ...policy } = policyOf(record, identity.kubeletVersion)
+  const { minimumAgeMs, maximumAgeMs } = imageGcPolicyOf(
+    record.configuration?.fields ?? {},
+    kubeletOf(identity.kubeletVersion, {}),
+  ) ?? { minimumAgeMs: Number.POSITIVE_INFINITY, maximumAgeMs: 0 }
   const atMostMs = pruningMs(minimumAgeMs)
   if (atMostMs > longestPruneMs)
     return refusePrune(
@@ -91,21 +94,11 @@ export function planPrune(node: ReadNode, { toPercent }: PruneWish, rules: PlanR
           bytesAtMost: deletions.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0),
         },
         pulls: pullsOf(most),
-        says: [ageText(minimumAgeMs, policy.maximumAgeMs), outcome.planned.says ?? []]
-          .flat()
-          .join(' '),
+        says: linesOf(ageText(minimumAgeMs, maximumAgeMs), outcome.planned.says).join(' '),
       },
     },
   }
 }
-
-const policyOf = ({ configuration }: NodeInput, kubeletVersion: string | null) =>
-  imageGcPolicyOf(configuration?.fields ?? {}, kubeletOf(kubeletVersion, {})) ?? {
-    highThresholdPercent: 0,
-    lowThresholdPercent: 0,
-    minimumAgeMs: Number.POSITIVE_INFINITY,
-    maximumAgeMs: 0,
-  }
 
 /** Why the node must not be pruned, for people; null: no required image is at risk. */
 function riskOf({ record }: ReadNode, most: NodePrediction, { policy, allowActAtOnce }: PlanRules) {

@@ -13,7 +13,7 @@ import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { otherDoubts } from '#remediate/verify/verify.ts'
 import { policySource } from './images.ts'
 import { FleetLogFiles } from './log-files.ts'
-import { planNode, type ReadNode, readNode } from './node.ts'
+import { planNode, readNode } from './node.ts'
 import { planPrune } from './prune.ts'
 
 export interface StepNow {
@@ -87,8 +87,10 @@ function whyNotConfigured(
   const { releaseVersion, policy, allowActAtOnce } = now
   const node = readNode({ record, takenAt: record.at ?? '', identity, releaseVersion })
   const rules = { policy, allowActAtOnce, fleet: new FleetPods() }
-  const outcome = step.until ? prunedNow(node, step.until, rules) : planNode(node, fields, rules)
-  if (typeof outcome === 'string') return outcome
+  const pruned = step.until && planPrune(node, { toPercent: step.until.usedPercentAtMost }, rules)
+  if (pruned === 'unchanged')
+    return `its image filesystem is down to ${step.until?.usedPercentAtMost} % already: there is nothing to prune`
+  const outcome = pruned?.outcome ?? planNode(node, fields, rules)
   if (outcome.state !== 'planned') return outcome.why
   const { change, expect, expectBack } = outcome.planned
   const { kubeletVersion } = identity
@@ -98,17 +100,6 @@ function whyNotConfigured(
     return 'what it promises of the running configuration is not what this change comes to there now'
   const [doubt] = otherDoubts(step, record)
   return doubt?.why ?? whyOther(step, change)
-}
-
-function prunedNow(
-  node: ReadNode,
-  { usedPercentAtMost }: NonNullable<PlanStep['until']>,
-  rules: Parameters<typeof planPrune>[2],
-) {
-  const found = planPrune(node, { toPercent: usedPercentAtMost }, rules)
-  return found === 'unchanged'
-    ? `its image filesystem is down to ${usedPercentAtMost} % already: there is nothing to prune`
-    : found.outcome
 }
 
 const meaningsOf = (settings: readonly ExpectedSetting[], kubeletVersion: string | null) =>

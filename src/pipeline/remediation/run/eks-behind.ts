@@ -14,31 +14,25 @@ type OfEks = Pick<ClusterRecord, 'eks' | 'nodegroups' | 'errors'>
 type Find = (names: readonly string[]) => AsyncIterable<ClusterTarget>
 
 /** Finds clusters in EKS by the address of their API server, and remembers their names. */
-export class EksBehind {
-  readonly #find: Find
+export function openEksLookup(
+  policy: Policy,
+  signal: AbortSignal,
+  find: Find = names => discover(policy, { ...everything, clusters: [...names] }, signal),
+) {
   /** Names in EKS by server address. */
-  readonly #names = new Map<string, string>()
-
-  constructor(
-    policy: Policy,
-    signal: AbortSignal,
-    find: Find = names => discover(policy, { ...everything, clusters: [...names] }, signal),
-  ) {
-    this.#find = find
-  }
-
+  const names = new Map<string, string>()
   /** Empty: nothing suggests an EKS cluster. `eks` null: it seems to be an EKS cluster, but EKS does not list it or does not answer. */
-  async clusterBehind(
+  async function clusterBehind(
     context: string,
     { server }: Pick<KubernetesEndpoint, 'server'>,
   ): Promise<OfEks> {
-    const known = this.#names.get(server)
+    const known = names.get(server)
     let why = 'none of the EKS clusters of the policy’s accounts and regions has its address'
     try {
-      for await (const { record } of this.#find(known === undefined ? [] : [known])) {
+      for await (const { record } of find(known === undefined ? [] : [known])) {
         const { eks, nodegroups, errors } = record
         if (typeof eks?.endpoint !== 'string' || hostOf(eks.endpoint) !== hostOf(server)) continue
-        if (typeof eks.name === 'string') this.#names.set(server, eks.name)
+        if (typeof eks.name === 'string') names.set(server, eks.name)
         return { eks, nodegroups, errors }
       }
     } catch (error) {
@@ -48,6 +42,7 @@ export class EksBehind {
       ? { eks: null, nodegroups: null, errors: [{ what: 'cluster', message: why }] }
       : {}
   }
+  return { clusterBehind }
 }
 
 const urlOf = (address: string) => (URL.canParse(address) ? new URL(address) : null)

@@ -16,7 +16,7 @@ import type {
 } from '#model/input/record.ts'
 import { stepKey } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import { type LiveOptions, liveFleet } from '#pipeline/audit/fleet.ts'
+import { liveFleet } from '#pipeline/audit/fleet.ts'
 import { budgetResource } from '#remediate/pods.ts'
 import type { FreshCluster } from '#remediate/run/blockers.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
@@ -47,7 +47,14 @@ export async function* freshRecords(
     policy,
     signal,
     depth,
-    read = selection => liveNodes({ selection, policy, signal, depth }),
+    read = selection =>
+      liveFleet({
+        policy,
+        signal,
+        depth,
+        selection: { ...selection, clusters: eksNames(selection.clusters) },
+        objects: 'budgets',
+      }),
   }: FreshOptions,
 ): AsyncGenerator<ClusterRecord | NodeInput | ObjectsRecord> {
   if (nodes.length === 0) return
@@ -93,13 +100,6 @@ export async function freshClusters(nodes: readonly PlannedNode[], options: Fres
   for (const cluster of withCutBudgets) clusters.get(cluster)!.budgets = null
   return clusters
 }
-
-const liveNodes = ({ selection, ...live }: LiveOptions) =>
-  liveFleet({
-    ...live,
-    selection: { ...selection, clusters: eksNames(selection.clusters) },
-    objects: 'budgets',
-  })
 
 /** Names of the clusters in EKS. With several accounts or regions, a record's cluster name has them before the EKS name. */
 export const eksNames = (clusters: readonly string[]) => [

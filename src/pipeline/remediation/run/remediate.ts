@@ -12,7 +12,7 @@ import {
   type RemediationRun,
   stepKey,
 } from '#model/plan.ts'
-import { releasesOf } from '#pipeline/remediation/plan/node.ts'
+import { addReleases } from '#pipeline/remediation/plan/node.ts'
 import { whyNotNow } from '#pipeline/remediation/plan/step-now.ts'
 import { clusterIdentity } from '#remediate/cluster-identity.ts'
 import { keepNotices } from '#remediate/notices.ts'
@@ -75,7 +75,7 @@ async function withNodes(
       end,
       onWait,
       policy: policy.remediation,
-      ...(patienceMs !== undefined && { patienceMs }),
+      patienceMs,
       effects: options.effects?.(run) ?? nodes,
     })
     await note(ended)
@@ -239,7 +239,7 @@ class LiveNodes implements LiveEffects {
 
   get #fresh(): FreshOptions {
     const { policy, end, read } = this.#options
-    return { policy, signal: end, ...(read && { read }) }
+    return { policy, signal: end, read }
   }
 
   /**
@@ -258,9 +258,7 @@ class LiveNodes implements LiveEffects {
     const releases = new Map<string, string>()
     const found = new Map<string, Found>()
     for await (const record of freshRecords(steps, this.#fresh)) {
-      if (record.kind === 'Cluster')
-        for (const [name, version] of releasesOf(record))
-          releases.set(`${record.cluster}/${name}`, version)
+      if (record.kind === 'Cluster') addReleases(releases, record)
       if (record.kind !== 'Node') continue
       const step = byKey.get(recordKey(record))
       const one = step ? resultOf(step, record, releases) : null

@@ -254,7 +254,12 @@ async function policyPlan(
   // An audit older than a day does not show the present fleet.
   if (!tick || runtime.now().getTime() - tick.atMs > dayMs) return null
   const mark = `remediation/begun/${tick.name}.json`
-  if (await isBegun(mark, store)) return null
+  const begun = await store.read(mark)
+  // If the run was refused before it began, the fleet is read again.
+  if (begun) {
+    const { run } = JSON.parse(begun.body.toString('utf8'))
+    if (await store.read(`remediation/runs/${run}/run.json`)) return null
+  }
   const seen = await parsePlanAt(store, tick.key)
   if (!seen || !('approval' in approvedByPolicy(seen, service))) return null
   const { plan } = await service.planFleet(asAudited, service)
@@ -273,14 +278,6 @@ const asAudited: PlanWanted = {
   allowActAtOnce: false,
   selection: everything,
   source: 'live',
-}
-
-/** Whether the audit's run has begun. If the run was refused before it began, the fleet is read again. @throws Unsealed */
-async function isBegun(mark: string, store: Store) {
-  const found = await store.read(mark)
-  if (!found) return false
-  const { run } = JSON.parse(found.body.toString('utf8'))
-  return (await store.read(`remediation/runs/${run}/run.json`)) !== null
 }
 
 /** @throws OperatorError */
@@ -312,7 +309,7 @@ function optionsOf({ store, policy, stop, end, effects }: RemediationService): R
     end,
     patienceMs,
     holder: randomUUID(),
-    ...(effects && { effects }),
+    effects,
     targets: clusters =>
       eksTargets({
         policy,

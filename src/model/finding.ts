@@ -613,7 +613,7 @@ export interface StepAction {
 
 /**
  * `first`: pulls fail in the cluster. `requested`: it uses no more than it requests. `processes`: it has too many. `idle`: the kubelet may not act. `hung`: a runtime may hang. `secret`: the pod brings credentials. `deleted`: image GC deleted the image. `hidden`: a mount may hide it. `local`: no registry has it. `pool`: the runtime's thin pool, or parts of one pool. `memory`: a filesystem in memory.
- * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `growing`: it writes steadily. `data`: each pod has its own. `scratch`: its data has a claim. `critical`: the kubelet evicts no such pod. `declared`: its image declares the volume. `crashing`: no container of the pod runs. `last`: if the steps before it end nothing. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
+ * `policy`: instanceStorePolicy of a node class; `nvme`: of one that may have instance types without NVMe disks. `limit`: the pod has a limit, which is too small. `needed`: tries before this were evicted. `growing`: it writes steadily. `data`: each pod has its own. `scratch`: its data has a claim. `critical`: the kubelet evicts no such pod. `declared`: its image declares the volume. `crashing`: no container of the pod runs. `last`: if the steps before it end nothing. `finished`: the pods have ended. `logrotate`, `auditd`, `writer`: what rotates a log. The others: what fails at a volume.
  */
 export type StepVariant =
   | 'first'
@@ -649,6 +649,7 @@ export type StepVariant =
   | 'driver'
   | 'filesystem'
   | 'hidden'
+  | 'finished'
   | 'local'
   | 'other'
 

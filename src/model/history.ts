@@ -79,7 +79,7 @@ export interface FillReading {
 }
 
 /** Maximum number of happenings that a node keeps. */
-export const mostHappenings = 8
+export const mostHappenings = 24
 
 /** Something that happened on a node between two runs. `refused`: the kubelet did not admit the pod. */
 export interface Happening {

@@ -14,6 +14,7 @@ import {
   type Failing,
   type NodeContext,
   type NodeSubject,
+  placedPod,
   settingIn,
   shorten,
   shortName,
@@ -131,7 +132,11 @@ export function evictionReason(
     return { user: null, steps: [isMemory ? { id: 'list-memory' } : ephemeralStorageStep(latest)] }
   const { owner, bytes: used, request } = largest
   const whole = isMemory ? memoryBytes : diskBytes
-  const user = `container ${shortName(owner.container)} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
+  const { workload } = placeOf(latest)
+  const isOfOther =
+    owner.workload === null ? owner.pod !== latest.name : owner.workload !== workload
+  const whose = isOfOther ? ` of ${placedPod(owner)}, evicted too,` : ''
+  const user = `container ${shortName(owner.container)}${whose} used ${bytes(used)} of ${isMemory ? `memory (request ${shorten(request, 40)})` : 'the disk'}`
   if (whole !== null && used < leastWritten * whole)
     // The message counts the layer and the logs of a container (kubernetes#130439).
     return isMemory

@@ -406,8 +406,11 @@ const drain = ({ node, action: { id, lost, owner } }: OnNode) =>
       id === 'reboot' && owner && '--skip-wait-for-delete-timeout=60',
     ),
   )
-const podsOfNode = ({ node }: OnNode) =>
-  readCommand('get', 'pods', '-A', '-o', 'wide', `--field-selector=spec.nodeName=${node.name}`)
+const podsOn = (selector: string) =>
+  readCommand('get', 'pods', '-A', '-o', 'wide', `--field-selector=${selector}`)
+const podsOfNode = ({ node }: OnNode) => podsOn(`spec.nodeName=${node.name}`)
+const finishedPodsOf = ({ node }: OnNode) =>
+  podsOn(`spec.nodeName=${node.name},status.phase!=Running,status.phase!=Pending`)
 const readAgain = ({ node, place }: OnNode): Command =>
   highwater('audit', place, ...(node.hasSessions ? ['--mode', 'both'] : []), '--node', node.name)
 
@@ -963,7 +966,9 @@ const doings: Readonly<Record<StepActionId, Doing>> = {
   'prune-dead-containers': all(
     'free',
     on => [
-      sessionCommand(on.node, 'reads', 'sudo crictl ps -a -s Exited', podsOfNode(on)),
+      on.action.variant === 'finished'
+        ? finishedPodsOf(on)
+        : sessionCommand(on.node, 'reads', 'sudo crictl ps -a -s Exited', podsOfNode(on)),
       ...(podOf(on.action.owner) ? deletePods(on) : []),
     ],
     'pods',

@@ -50,6 +50,7 @@ import {
   tooSmallDisk,
   withSize,
 } from './disks-of-wrong-size.ts'
+import { finishedPodsReason } from './finished-images.ts'
 import { freesBelow } from './freed-by-image-gc.ts'
 import {
   areOfEvicted,
@@ -261,8 +262,7 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     spreadPodsReason(cause, subject) ??
     uncountedLayer(cause, reason, ledger) ??
     rotatedLogReason(cause, reason, ledger) ??
-    smallImageDisk(cause, subject) ??
-    (cause.holder === 'unread' ? null : filesOfImages(cause, subject))
+    reasonOfImages(cause, subject)
   if (other) return { ...reason, ...other }
   const isMoreUnread =
     holders[first.holder].actor === 'owner' &&
@@ -294,6 +294,11 @@ function reasonOfDisk(subject: DiskSubject, signal: Signal): Reason | null {
     ],
   }
 }
+
+const reasonOfImages = (cause: HolderCause, subject: DiskSubject): Other | null =>
+  finishedPodsReason(cause, subject) ??
+  smallImageDisk(cause, subject) ??
+  (cause.holder === 'unread' ? null : filesOfImages(cause, subject))
 
 /** Used share of a disk above which image GC begins too late, whatever the threshold. */
 const lateStart = 0.9

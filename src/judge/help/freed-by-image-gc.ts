@@ -32,3 +32,10 @@ export function freesBelow(
   if (Math.min(sumOf('highBytes', ofImages), listedBytes) < wantedBytes) return false
   return sumOf('lowBytes', unusedOnly) >= wantedBytes ? true : null
 }
+
+/** Thresholds with which image GC begins early. */
+export const earlyGc = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }
+
+/** Whether `earlyGc` starts image GC earlier. */
+export const startsLate = ({ configuration }: Pick<NodeSubject, 'configuration'>): boolean =>
+  (configuration?.imageGCHighThresholdPercent ?? 100) > earlyGc.imageGCHighThresholdPercent

@@ -56,7 +56,7 @@ const sumOf = (images: readonly { sizeBytes?: number }[]) =>
   images.reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0)
 
 /** Also by digest, as the runtime reports them. */
-const namesIn = (pod: KubernetesPod): string[] => [
+export const namesIn = (pod: KubernetesPod): string[] => [
   ...[...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])].flatMap(
     ({ image }) => image ?? [],
   ),

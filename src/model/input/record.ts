@@ -767,3 +767,23 @@ export class ReadErrors {
 }
 
 const mostKept = 100
+
+/** The pod's emptyDirs that lie on a disk, and on another one than the kubelet's folder. */
+export function volumesElsewhere(
+  { volume = [] }: PodSummary,
+  pod: KubernetesPod | undefined,
+  nodefsBytes: number | null,
+) {
+  const isOnDisk = (name: string | undefined) =>
+    pod?.spec?.volumes?.some(
+      one => one.name === name && one.emptyDir && one.emptyDir.medium !== 'Memory',
+    )
+  return volume.filter(
+    ({ name, pvcRef, capacityBytes }) =>
+      nodefsBytes !== null &&
+      capacityBytes != null &&
+      capacityBytes !== nodefsBytes &&
+      !pvcRef &&
+      isOnDisk(name),
+  )
+}

@@ -4,7 +4,12 @@ import { byText } from '#base/text.ts'
 import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { canonicalName, repositoryOf } from '#model/input/image-reference.ts'
 import type { HostDiskUse, RuntimeContainer } from '#model/input/inspection.ts'
-import { controllerOf, type FilesystemStats, type KubernetesPod } from '#model/input/record.ts'
+import {
+  controllerOf,
+  type FilesystemStats,
+  type KubernetesPod,
+  volumesElsewhere,
+} from '#model/input/record.ts'
 import {
   containerOwner,
   type DiskHolder,
@@ -220,6 +225,7 @@ function partsOfPods(node: PreparedNode, use: PodUse | null): HolderPart[] {
     folders: [],
     memory: [],
   }
+  const nodefsBytes = node.filesystems.nodefs?.capacityBytes ?? null
   for (const { stats, pod, folderBytes: bytes, layerBytes } of use?.measured ?? []) {
     if (!pod) continue
     const ofPod = { inodes: null, pod, name: '' }
@@ -230,9 +236,10 @@ function partsOfPods(node: PreparedNode, use: PodUse | null): HolderPart[] {
       found.logs.push(partOf(logs, 'container-logs', pod, name))
     }
     const sources = new Map(pod.spec?.volumes?.map(volume => [volume.name, volume.emptyDir]))
+    const elsewhere = volumesElsewhere(stats, pod, nodefsBytes)
     for (const volume of stats.volume ?? []) {
       const source = volume.pvcRef ? null : sources.get(volume.name)
-      if (!source) continue
+      if (!source || elsewhere.includes(volume)) continue
       const isMemory = source.medium === 'Memory'
       const holder = isMemory ? 'memory-volumes' : 'pod-volumes'
       const part = partOf(volume, holder, pod, volume.name ?? '')

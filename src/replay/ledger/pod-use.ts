@@ -21,6 +21,7 @@ import {
   type LocalVolumes,
   type NodeInput,
   type PodSummary,
+  volumesElsewhere,
 } from '#model/input/record.ts'
 import {
   addUse,
@@ -88,10 +89,11 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     measured: [],
   }
   const nodefsBytes = node.filesystems.nodefs?.capacityBytes ?? null
-  for (const given of stats) {
-    const { namespace = '', name = '' } = given.podRef ?? {}
+  for (const whole of stats) {
+    const { namespace = '', name = '' } = whole.podRef ?? {}
     const key = `${namespace}/${name}`
     const pod = listed.get(key)
+    const given = onNodefs(whole, pod, nodefsBytes)
     const object = objects.get(key)
     const found = amountsOf(given, nodefsBytes)
     const raw = withRest(given, restOf(given, found), pod, nodefsBytes)
@@ -118,6 +120,19 @@ export function podUseOf(node: PreparedNode): PodUse | null {
     })
   }
   return use
+}
+
+/** The pod's sum counts its emptyDirs wherever they lie. Upstream: pkg/kubelet/server/stats/volume_stat_calculator.go, IsLocalEphemeralVolume */
+function onNodefs(
+  raw: PodSummary,
+  pod: KubernetesPod | undefined,
+  nodefsBytes: number | null,
+): PodSummary {
+  const usedBytes = countOf(raw['ephemeral-storage']?.usedBytes)
+  const elsewhere = volumesElsewhere(raw, pod, nodefsBytes)
+  if (usedBytes === null || elsewhere.length === 0) return raw
+  const sum = elsewhere.reduce((total, one) => total + (countOf(one.usedBytes) ?? 0), 0)
+  return { ...raw, 'ephemeral-storage': { usedBytes: Math.max(0, usedBytes - sum) } }
 }
 
 function amountsOf(raw: PodSummary, nodefsBytes: number | null) {

@@ -40,6 +40,15 @@ function firstPod(input: NodeRecord) {
 }
 
 describe('parts of pods', () => {
+  it('are nothing of an emptyDir on another disk than the kubelet counts', () => {
+    const input = record()
+    const { stats, pod } = firstPod(input)
+    pod.spec.volumes = [{ name: 'disk', emptyDir: {} }]
+    stats.volume = [{ name: 'disk', usedBytes: 6e9, capacityBytes: 2 ** 41 }]
+    Object.assign(stats, { 'ephemeral-storage': { usedBytes: 6e9 } })
+    expect(partsOf(input).filter(({ lowBytes }) => lowBytes > 5e9)).toEqual([])
+  })
+
   it('are layers, logs and volumes with owner and place', () => {
     const input = record()
     const { stats, pod } = firstPod(input)

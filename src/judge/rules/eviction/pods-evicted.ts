@@ -1,6 +1,6 @@
 import { amountOrNull } from '#base/go/quantity.ts'
-import { dayMs, gibibyte } from '#base/units.ts'
-import { evictionCause, exceededLimit } from '#facts/kubelet/event-messages.ts'
+import { dayMs, gibibyte, minuteMs } from '#base/units.ts'
+import { evictionCause, exceededLimit, imageGcLine } from '#facts/kubelet/event-messages.ts'
 import { isWithinWindow, shownTime, unknownEvents } from '#judge/events/events.ts'
 import {
   allEvictions,
@@ -19,6 +19,7 @@ import {
 import { fullestDiskReason, movedToVolumes } from '#judge/help/disk-reason.ts'
 import { largerVolume, volumeToWrite } from '#judge/help/disk-size.ts'
 import { isPassedExplained } from '#judge/help/explained-pressure.ts'
+import { earlyGc, startsLate } from '#judge/help/freed-by-image-gc.ts'
 import { diskOf, type Reason } from '#judge/help/holder-cause.ts'
 import { passedPressureOf } from '#judge/help/passed-pressure.ts'
 import { diskEvictionPercent } from '#judge/help/thresholds.ts'
@@ -27,6 +28,7 @@ import {
   contextRule,
   deviceCause,
   type Failing,
+  imageGcThresholds,
   line,
   type NodeContext,
   type NodeSubject,
@@ -96,8 +98,43 @@ function factOf(subject: NodeSubject) {
       subject.filesystems.layout === 'shared'
         ? (subject.filesystems.nodefs?.availableBytes ?? null)
         : null,
+    /** Images that the kubelet deleted. */
+    deletions: imageDeletions(subject.host?.logLines ?? []),
+    startsLate: startsLate(subject),
     /** Of a disk that one pull takes from image GC to eviction. Null: a larger one, or unknown. */
     narrow: narrowDisk(subject),
+  }
+}
+
+const imageDeletions = (lines: readonly string[]) =>
+  lines.flatMap(text => {
+    const found = imageGcLine(text)
+    return found && 'image' in found ? [{ at: found.at, bytes: found.bytes }] : []
+  })
+
+/** How long before an eviction the pass that evicts deletes images. Upstream: pkg/kubelet/eviction/eviction_manager.go podCleanupTimeout, and a pass each 10 s. */
+const passMs = 2 * minuteMs
+/** Least of unused images that a pass deleted. */
+const leastDeleted = gibibyte
+
+/** Unused images that were deleted just before the first eviction: they were enough to keep, had image GC begun earlier. Null: little, or unknown. */
+function deletedTooLate(
+  own: readonly Eviction[],
+  { deletions = [], startsLate: isLate }: EvictedFact,
+): Pick<Reason, 'cause' | 'steps' | 'seen' | 'fix'> | null {
+  const firstMs = Math.min(...own.map(({ time }) => Date.parse(time ?? '')))
+  const before = deletions.filter(({ at }) => {
+    const ms = firstMs - Date.parse(at)
+    return ms >= 0 && ms <= passMs
+  })
+  const sum = before.reduce((total, one) => total + one.bytes, 0)
+  const [first] = before
+  if (!isLate || !first || sum < leastDeleted) return null
+  return {
+    cause: imageGcThresholds,
+    steps: [{ id: 'set-fields' }],
+    fix: { config: { ...earlyGc } },
+    seen: `the kubelet deleted ${plural(before.length, 'unused image')} (${bytes(sum)}) at ${shownTime(first.at)}, just before the first eviction: a runtime can free their space later than the kubelet looks.`,
   }
 }
 
@@ -186,7 +223,9 @@ function failingOf(
   const { isRefused } = evictionCause(message)
   // A refused pod has written nothing.
   const looking = isRefused ? { steps: [{ id: 'look-on-node' as const }] } : {}
-  const { seen, ...other }: Partial<Reason> = isUnexplained ? (fact.narrow ?? looking) : {}
+  const late = isRefused || reason.cause !== undefined ? null : deletedTooLate(own, fact)
+  const { seen, ...other }: Partial<Reason> =
+    late ?? (isUnexplained ? (fact.narrow ?? looking) : {})
   const threshold = namedThreshold(own, fact)
   const others = own.length === 1 ? '' : `, the last of ${plural(own.length, 'pod')}`
   const act = isRefused ? 'refused' : 'evicted'
@@ -196,7 +235,7 @@ function failingOf(
     ...(!isWithinWindow(time, at) && { title: titles.day }),
     confidence: 'likely',
     ...seenFirst(
-      `${placedPod(placeOf(latest))} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null ? '' : `; ${user}`}.${seen === undefined ? '' : ` On this disk ${seen}`}`,
+      `${placedPod(placeOf(latest))} was ${act} for ${resource}${time === null ? '' : ` at ${shownTime(time)}`}${others}${threshold === null ? '' : `: ${threshold}`}${user === null || late ? '' : `; ${user}`}.${seen === undefined ? '' : ` On this disk ${seen}`}`,
       `${fact.over?.includes(conditionOfResource(resource)) ? `The node is no longer short of ${resource}. ` : ''}What used it can use as much again.`,
     ),
     evidence: own

@@ -24,6 +24,7 @@ import {
   waitingOf,
 } from '#judge/events/events.ts'
 import { diskReason } from '#judge/help/disk-reason.ts'
+import { earlyGc, startsLate } from '#judge/help/freed-by-image-gc.ts'
 import {
   bytes,
   contextRule,
@@ -50,7 +51,6 @@ const rateLimit: PullCause = 'rate limit (429)'
 const roomyBytes = 10 * gibibyte
 
 /** Percentages with which image GC keeps room for another large image. */
-const earlyGc = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }
 
 const titles = {
   noSpace: 'The disk has no room for an image, and its pull fails',
@@ -150,10 +150,6 @@ interface Waiting extends PullFact {
   /** Why and when the kubelet last deleted images here. Null: nothing shows that it did. */
   deleted: string | null
 }
-
-/** Whether `earlyGc` would start image GC earlier. */
-const startsLate = ({ configuration }: Pick<NodeSubject, 'configuration'>) =>
-  (configuration?.imageGCHighThresholdPercent ?? 100) > earlyGc.imageGCHighThresholdPercent
 
 const isRateLimited = ({ message, image }: WaitingContainer) =>
   pullCause(message, image) === rateLimit

@@ -30,6 +30,7 @@ import {
   type Failing,
   line,
   type NodeContext,
+  type NodeSubject,
   plural,
   podName,
   seenFirst,
@@ -44,6 +45,7 @@ import {
   type KubernetesPod,
   type NodeClass,
   type NodePool,
+  volumesElsewhere,
 } from '#model/input/record.ts'
 import { hasVolumeSize, type PodHolder, podOwner, shareOfVolume } from '#model/prediction.ts'
 
@@ -80,9 +82,11 @@ export const localStorageFitsNoNode = contextRule({
     'aws/karpenter-provider-aws#8535',
   ],
 
-  fact: ({ node, identity, eviction, pods, at }) => ({
+  fact: ({ node, identity, eviction, pods, summary, filesystems, at }) => ({
     refused: refusedPods(pods ?? [], at),
     disk: requestableDisk({ node, eviction }),
+    /** Where the pods' emptyDirs lie, if it is not the kubelet's disk. 0: nowhere else. */
+    volumesBytes: largestElsewhere(summary, pods ?? [], filesystems.nodefs?.capacityBytes ?? null),
     // A new node has these, too.
     daemons: (pods ?? [])
       .filter(
@@ -119,7 +123,7 @@ export const localStorageFitsNoNode = contextRule({
     }
   },
 
-  *judge({ disk, daemons, pool, refused }, context, _, group) {
+  *judge({ disk, daemons, pool, refused, volumesBytes }, context, _, group) {
     const { waitingPods, failed } = context
     const refusal = refusalOf(refused, context)
     if (refusal) return yield refusal
@@ -139,13 +143,18 @@ export const localStorageFitsNoNode = contextRule({
       owner: podOwner(first.pod, null),
       ...(most >= gibibyte && { bytes: gibibyte * Math.floor(most / gibibyte) }),
     }
+    const larger: StepAction[] = isRaid ? [less] : [{ id: 'larger-disk', bytes: size }, less]
+    const elsewhere =
+      volumesBytes === 0
+        ? ''
+        : ` The kubelet counts the disk of its folder (${bytes(disk.capacityBytes)}), and the volumes of pods lie on another, of ${bytes(volumesBytes)}.`
     yield {
       ...seenFirst(
-        `${plural(pods.length, 'pod')} cannot be scheduled: ${first.name} requests ${bytes(first.wanted)} of ephemeral-storage, and no node of this group has more than ${bytes(most)} allocatable beside its DaemonSets.`,
+        `${plural(pods.length, 'pod')} cannot be scheduled: ${first.name} requests ${bytes(first.wanted)} of ephemeral-storage, and no node of this group has more than ${bytes(most)} allocatable beside its DaemonSets.${elsewhere}`,
         'No disk is full.',
       ),
       // The size of an instance store is that of the instance type.
-      steps: isRaid ? [less] : [{ id: 'larger-disk', bytes: size }, less],
+      steps: volumesBytes > first.wanted ? [{ id: 'move-kubelet-root' }] : larger,
       evidence: [
         bytesLine('node', 'allocatable ephemeral-storage beside DaemonSets', most),
         ...(isRaid ? [line('object', 'instanceStorePolicy', 'RAID0')] : []),
@@ -156,6 +165,20 @@ export const localStorageFitsNoNode = contextRule({
     }
   },
 })
+
+const largestElsewhere = (
+  summary: NodeSubject['summary'],
+  pods: readonly KubernetesPod[],
+  nodefsBytes: number | null,
+): number => {
+  const byName = new Map(pods.map(pod => [podName(pod.metadata), pod]))
+  const sizes = (summary?.pods ?? []).flatMap(stats =>
+    volumesElsewhere(stats, byName.get(podName(stats.podRef)), nodefsBytes).map(
+      ({ capacityBytes }) => capacityBytes ?? 0,
+    ),
+  )
+  return Math.max(0, ...sizes)
+}
 
 const poolsOf = (context: NodeContext) => context.objects('nodepools.karpenter.sh') ?? []
 

@@ -155,9 +155,9 @@ describe('what happened', () => {
       subject: `s${minute}`,
       message: '',
     })
-    const many = Array.from({ length: 20 }, (_, minute) => one('condition', minute))
+    const many = Array.from({ length: 40 }, (_, minute) => one('condition', minute))
     const kept = mergeHappenings(many, [one('evicted', 1)])
-    expect(kept).toHaveLength(8)
+    expect(kept).toHaveLength(24)
     expect(kept.filter(({ what }) => what === 'evicted')).toHaveLength(1)
   })
 })

@@ -96,6 +96,45 @@ describe('pods-evicted', () => {
     expect(failingOf(podsEvicted, beside).seen).toContain(seen)
   })
 
+  it('names the container of another evicted pod with its pod', () => {
+    const used = (container: string, bytes: string) => usedBy(container, bytes, 'ephemeral-storage')
+    const events = [gone(used('db', '9Gi'), 'db-0'), gone(used('web', '90Mi'))]
+    const node = { status: { capacity: { 'ephemeral-storage': '200Gi' } } }
+    expect(failingOf(podsEvicted, { node, events }).seen).toContain(
+      '; container db of shop/db-0, evicted too, used 9.0 GiB of the disk without its volumes.',
+    )
+  })
+
+  it.each([
+    ['23:39:30', 2 ** 31, 85, true],
+    ['23:39:30', 2 ** 31, 70, false],
+    ['23:39:30', 2 ** 29, 85, false],
+    ['23:30:00', 2 ** 31, 85, false],
+    ['23:41:00', 2 ** 31, 85, false],
+  ])(
+    'an image deleted at %s, of %s bytes, with image GC at %s %%: too late is %s',
+    (time, size, high, isLate) => {
+      const logLines = [
+        `2026-11-20T${time}+0000 node kubelet[1]: I1120 "Removing image to free bytes" imageID="sha256:0a1b" size=${size} runtimeHandler=""`,
+      ]
+      const failing = failingOf(podsEvicted, {
+        ...{
+          node: disk,
+          filesystems: { nodefs: { ...nodefs, availableBytes: 3 * 2 ** 30 } },
+          host: { logLines },
+          configuration: { imageGCHighThresholdPercent: high },
+        },
+        events: [gone(usedBy('web', '90Mi', 'ephemeral-storage'))],
+      })
+      expect(failing.steps?.[0]?.id).toBe(isLate ? 'set-fields' : 'look-on-node')
+      expect(failing.fix?.config.imageGCHighThresholdPercent).toBe(isLate ? 70 : undefined)
+      if (isLate)
+        expect(failing.seen).toContain(
+          'On this disk the kubelet deleted 1 unused image (2.0 GiB) at 2026-11-20 23:39 UTC, just before the first eviction',
+        )
+    },
+  )
+
   it.each([
     ['False', true],
     ['Unknown', false],

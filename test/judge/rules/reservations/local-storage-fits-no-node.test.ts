@@ -43,6 +43,39 @@ describe('local-storage-fits-no-node', () => {
     expect(state(localStorageFitsNoNode, { ...other, events: [said] })).toBe('fail')
   })
 
+  it.each([
+    [100, {}, 'move-kubelet-root'],
+    [100, { medium: 'Memory' }, 'larger-disk'],
+    [25, {}, 'larger-disk'],
+    [20, {}, 'larger-disk'],
+  ])('volumes of pods on %s GiB, emptyDir %o: %s', (gib, emptyDir, step) => {
+    const gibibyte = 2 ** 30
+    const nodefs = {
+      ...{ capacityBytes: 20 * gibibyte, availableBytes: 18 * gibibyte, usedPercent: 10 },
+      ...{ inodes: 1e7, inodesFree: 9e6 },
+    }
+    const capacityBytes = gib * 2 ** 30
+    const failing = failingOf(localStorageFitsNoNode, {
+      ...cluster('30Gi'),
+      filesystems: { nodefs },
+      pods: [
+        {
+          metadata: { namespace: 'ml', name: 'old' },
+          spec: { volumes: [{ name: 'data', emptyDir }] },
+        },
+      ],
+      summary: {
+        pods: [
+          { podRef: { namespace: 'ml', name: 'old' }, volume: [{ name: 'data', capacityBytes }] },
+        ],
+      },
+    })
+    expect(failing.steps?.[0]?.id).toBe(step)
+    expect(failing.seen?.includes(`lie on another, of ${gib}.0 GiB`)).toBe(
+      gib !== 20 && !('medium' in emptyDir),
+    )
+  })
+
   it('reads the pods that wait once for a group, however many nodes it has', () => {
     let reads = 0
     const [pod] = cluster('30Gi').objects?.pods ?? []

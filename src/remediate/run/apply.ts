@@ -6,10 +6,10 @@ import { untilItFails } from '#base/until-it-fails.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import {
   agentSilentAfterMs,
+  commandTimings,
   NotSent,
   pinnedDocument,
   RunCommand,
-  commandTimings,
   ssmAtOnce,
 } from '#clients/aws/run-command.ts'
 import { SsmApi } from '#clients/aws/ssm.ts'

@@ -34,28 +34,20 @@ export interface Screen {
   columns: number
 }
 
-/** How a text is written to a screen: its colours, and lines of its width. */
-export interface Sheet {
-  width: number
-  paint: Paint
-  bold(text: string): string
-  /** Breaks a text. The first line begins with `first`, the other lines with `rest`. */
-  wrap(text: string, first?: string, rest?: string): string[]
-  /** Each line after the first is indented by two more columns. */
-  indented(text: string, by?: number): string[]
-}
+export type Sheet = ReturnType<typeof sheetOf>
 
-/** @param widest maximum width in columns, for easy reading */
-export function sheetOf({ hasColour, columns }: Screen, widest: number): Sheet {
+/** How a text is written to a screen: its colours, and lines of its width. @param widest maximum width in columns, for easy reading */
+export function sheetOf({ hasColour, columns }: Screen, widest: number) {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
-  const breakText: Sheet['wrap'] = (text, first, rest) => wrap(text, width, first, rest)
   return {
     width,
     paint,
-    bold: text => paint('bold', text),
-    wrap: breakText,
-    indented: (text, by = 2) => breakText(text, ' '.repeat(by), ' '.repeat(by + 2)),
+    bold: (text: string) => paint('bold', text),
+    /** Breaks a text. The first line begins with `first`, the other lines with `rest`. */
+    wrap: (text: string, first?: string, rest?: string) => wrap(text, width, first, rest),
+    /** Each line after the first is indented by two more columns. */
+    indented: (text: string, by = 2) => wrap(text, width, ' '.repeat(by), ' '.repeat(by + 2)),
   }
 }
 

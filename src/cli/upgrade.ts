@@ -1,7 +1,7 @@
 /** `highwater upgrade`: what a newer kubelet minor changes in each group of nodes. */
 
 import { Command } from 'commander'
-import { firstNames, pageOf, shellWord } from '#base/text.ts'
+import { firstNames, pageOf, shellWord, utcMinute } from '#base/text.ts'
 import { plainClusterName } from '#model/input/record.ts'
 import { parseKubeletVersion } from '#model/plan.ts'
 import type {
@@ -112,7 +112,8 @@ function summaryLines(document: UpgradeDocument, { bold, wrap }: Sheet) {
   const unchecked = nodeCountIn(
     upgrades.filter(one => one.errors.length === 0 && one.basis === null),
   )
-  const time = takenAt === '' ? '' : `, read at ${takenAt.slice(0, 16).replace('T', ' ')} UTC`
+  const minute = utcMinute(takenAt)
+  const time = minute === null ? '' : `, read at ${minute}`
   return [
     wrap(
       `Kubelet ${to} on ${plural(nodeCountIn(upgrades), 'node')}: ${refused} would not start, ${changed} would start with other settings or another order of eviction${unchecked === 0 ? '' : `, ${unchecked} could not be checked`}`,

@@ -20,20 +20,8 @@ import {
 } from './files.ts'
 import { clustersAtOnce, type SsmShare, shardsOf, ssmGroups, ssmShare } from './shards.ts'
 
-/** Input of the state machine's map: the place of its items and its concurrency. */
-export interface Discovered {
-  run: string
-  bucket: string
-  key: string
-  clustersAtOnce: number
-  clusters: number
-  nodes: number
-  /** The state machine puts the map's error here. States pass on only existing fields, so the field starts as null. */
-  failure: null
-}
-
 /** @throws OperatorError if the run was not requested or selects nothing to audit */
-export async function discoverShards(context: FanOutContext): Promise<Discovered> {
+export async function discoverShards(context: FanOutContext) {
   const { runId, store, runtime, limits } = context
   runtime.watch.enterStage('discover')
   const before = await readJson<FanOutRun>(store, keys.run(runId))
@@ -85,7 +73,8 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   return discoverAnswer(run, context)
 }
 
-function discoverAnswer(run: FanOutRun, { settings }: FanOutContext): Discovered {
+/** Input of the state machine's map: the place of its items and its concurrency. */
+function discoverAnswer(run: FanOutRun, { settings }: FanOutContext) {
   const { bucket, prefix } = settings
   return {
     run: run.runId,
@@ -94,6 +83,7 @@ function discoverAnswer(run: FanOutRun, { settings }: FanOutContext): Discovered
     clustersAtOnce: run.clustersAtOnce,
     clusters: run.clusters.length,
     nodes: run.clusters.reduce((sum, { nodes }) => sum + nodes, 0),
+    // The state machine puts the map's error here. States pass on only existing fields, so the field starts as null.
     failure: null,
   }
 }

@@ -11,16 +11,10 @@ import { messageOf, OperatorError } from '#base/operator-error.ts'
 import { jsonFlaw } from '#base/raw-object.ts'
 import { sdkRegion } from '#clients/aws/eks.ts'
 import type { Store } from '#clients/store/store.ts'
-import type { CollectOptions } from '#collect/collect.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
-import { type AwsPlace, type ClusterTarget, targetAt } from '#discover/discover.ts'
+import { type AwsPlace, targetAt } from '#discover/discover.ts'
 import type { SharedParts } from '#judge/run/kept-prediction.ts'
-import type {
-  ClusterRecord,
-  ReadError,
-  SnapshotHeader,
-  SnapshotRecord,
-} from '#model/input/record.ts'
+import type { ReadError, SnapshotHeader, SnapshotRecord } from '#model/input/record.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { type AuditedNode, type NodeDetails, plainPrediction } from '#model/report.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
@@ -293,21 +287,10 @@ export const runPolicy = ({ policy }: FanOutRun, { runtime, store, settings }: F
         settings.policyGrants,
       ).policy
 
-/** A described cluster and the options to read it. */
-export interface OpenCluster {
-  record: ClusterRecord
-  endpoint: ClusterTarget['endpoint']
-  /** Why the cluster cannot be read now. */
-  errors: ReadError[]
-  options: CollectOptions
-  close(): void
-}
+export type OpenCluster = Awaited<ReturnType<typeof openCluster>>
 
-export async function openCluster(
-  run: FanOutRun,
-  cluster: number,
-  context: FanOutContext,
-): Promise<OpenCluster> {
+/** A described cluster and the options to read it. `errors`: why it cannot be read now. */
+export async function openCluster(run: FanOutRun, cluster: number, context: FanOutContext) {
   const { limits, runtime } = context
   const { at, ssmRequestsPerSecond } = workOf(run, cluster)
   const whole = runPolicy(run, context)

@@ -22,20 +22,15 @@ export interface FanOutRequest {
   runtime: Pick<ServiceRuntime, 'requestId' | 'watch'>
 }
 
-export interface FanOutDecision {
-  /** The answer of the function; null: the function reads the fleet itself. */
-  answer: RunAnswer | null
-  /** Clusters that were found for the decision; absent: none were searched. */
-  targets?: ClusterTarget[]
-  /** Why this function reads a fleet that is too large for one function, for the report. Null: it does not. */
-  mistake: string | null
-}
-
-/** @throws OperatorError if there is nothing to audit */
+/**
+ * @returns `answer`: of the function; null: it reads the fleet itself. `targets`: clusters that were found for the decision; absent: none were
+ * searched. `mistake`: why this function reads a fleet that is too large for one function, for the report; null: it does not
+ * @throws OperatorError if there is nothing to audit
+ */
 export async function fanOut(
   { runId, request, store, settings, isOwnFleet, runtime }: FanOutRequest,
   live: LiveOptions,
-): Promise<FanOutDecision> {
+) {
   const { stateMachineArn } = settings
   if (stateMachineArn === null || !store || request.isDryRun || isOwnFleet)
     return { answer: null, mistake: null }

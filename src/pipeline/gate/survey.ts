@@ -19,15 +19,7 @@ import { clusterInput, objectsInput } from '#snapshot/input.ts'
 import { isReachable, type ReachedNode } from './reach.ts'
 import { settingPaths } from './settings.ts'
 
-export interface Survey {
-  takenAt: string
-  /** Reachable nodes by their place among the nodes of the snapshot. */
-  nodes: ReadonlyMap<number, ReachedNode>
-  /** Of each EC2NodeClass, by cluster and name. */
-  classes: ReadonlyMap<string, SurveyedClass>
-  /** Managed nodegroups on an image of EKS, by cluster and name. */
-  ofEksImage: ReadonlySet<string>
-}
+export type Survey = Awaited<ReturnType<typeof surveyOf>>
 
 interface SurveyedClass {
   sources: KubeletSource[]
@@ -38,9 +30,12 @@ interface SurveyedClass {
 }
 
 /** @throws OperatorError if there is no node, or the snapshot is not whole */
-export async function surveyOf(snapshot: string, selection: Selection): Promise<Survey> {
+export async function surveyOf(snapshot: string, selection: Selection) {
+  /** Reachable nodes by their place among the nodes of the snapshot. */
   const nodes = new Map<number, ReachedNode>()
+  /** Of each EC2NodeClass, by cluster and name. */
   const classes = new Map<string, SurveyedClass>()
+  /** Managed nodegroups on an image of EKS, by cluster and name. */
   const ofEksImage = new Set<string>()
   let takenAt = unknownTime
   let hasNode = false

@@ -50,20 +50,20 @@ import {
   trendsKey,
   updateText,
 } from './keys.ts'
-import { type FoundRun, factsIn, parsedTrend, runBefore } from './saved.ts'
+import { factsIn, parsedTrend, runBefore } from './saved.ts'
 
 /* Reads earlier disk readings of nodes and trends of clusters from the store, for the clusters of the previous run. */
 
-export interface Earlier {
-  /** By `nodeKey`. If a run is delivered twice, the readings of its first delivery are left out. */
-  nodes: Map<string, NodeBefore>
-  /** Trend points by cluster name. */
-  points: Map<string, TrendPoint[]>
-  /** Files that were not read because they are too long, for people. */
-  unread: string[]
-}
+type Earlier = ReturnType<typeof nothingEarlier>
 
-const nothingEarlier = (): Earlier => ({ nodes: new Map(), points: new Map(), unread: [] })
+const nothingEarlier = () => ({
+  /** By `nodeKey`. If a run is delivered twice, the readings of its first delivery are left out. */
+  nodes: new Map<string, NodeBefore>(),
+  /** Trend points by cluster name. */
+  points: new Map<string, TrendPoint[]>(),
+  /** Files that were not read because they are too long, for people. */
+  unread: [] as string[],
+})
 
 const clustersAtOnce = 4
 /** Days to look back: after a longer gap, a growth would be of little worth. */
@@ -75,11 +75,7 @@ const mostClusters = 2000
  * Reads one trend and one day per cluster; reads earlier days only if the last days are missing.
  * @throws Error with a message for people when the store cannot be read
  */
-export async function earlierOf(
-  store: Store,
-  previous: RememberedRun,
-  ownRunId: string,
-): Promise<Earlier> {
+export async function earlierOf(store: Store, previous: RememberedRun, ownRunId: string) {
   const earlier = nothingEarlier()
   const textAt = openTexts(store, earlier)
   await pMap(
@@ -190,23 +186,18 @@ export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
   unread: string[]
 }
 
-export interface History {
-  /** Adds a lighter reading to the last run's day, instead of `compare` and `record`. */
-  observe(run: AuditedRun): Promise<Delivery[]>
-  /** @param takenAt time of this run */
-  earlier(takenAt: string): Promise<EarlierNodes>
-  /** Null: the last run could not be read. */
-  compare(run: AuditedRun): Promise<Compared | null>
-  /** Called last, after `compare`. Returns the failures. */
-  record(): Promise<Delivery[]>
-}
+export type History = ReturnType<typeof openHistory>
 
 const namedUnread = 5
 
 /** Returns null if the step failed; the error is noted. */
 type Attempt = <T>(step: () => Promise<T>) => Promise<T | null>
 
-export function openHistory(options: HistoryOptions): History {
+/**
+ * `observe` adds a lighter reading to the last run's day, instead of `compare` and `record`. `compare` returns null if the last run could not be
+ * read. `record` is called last, and returns the failures. `earlier` takes the time of this run.
+ */
+export function openHistory(options: HistoryOptions) {
   const { store } = options
   const errors: string[] = []
   let compared: RunComparison | null = null
@@ -222,38 +213,41 @@ export function openHistory(options: HistoryOptions): History {
   const readLastRun = (runId: string) => readEarlier(store, runId, attempt)
   // The history is read while the fleet is read: a run near its deadline has no time left for it.
   let early = options.runId === undefined ? null : readLastRun(options.runId)
+  const lookBack = async ({ document }: AuditedRun) => {
+    const runId = options.runId ?? runIdOf(document.run.takenAt)
+    return { runId, last: await (early ?? readLastRun(runId)) }
+  }
 
   const failures = (): Delivery[] =>
     errors.map(error => ({ channel: 'history', location: null, link: null, error }))
 
   return {
-    async observe(run) {
-      const runId = options.runId ?? runIdOf(run.document.run.takenAt)
-      const looked = await (early ?? readLastRun(runId))
-      if (!looked?.found.run) return failures()
-      const day = utcDay(looked.found.run.document.run.takenAt)
-      errors.push(...looked.earlier.unread)
-      await attempt(() => recordObservation(store, run, { earlier: looked.earlier, day, runId }))
+    async observe(run: AuditedRun) {
+      const { runId, last } = await lookBack(run)
+      if (!last?.found.run) return failures()
+      const day = utcDay(last.found.run.document.run.takenAt)
+      const { earlier } = last
+      errors.push(...earlier.unread)
+      await attempt(() => recordObservation(store, run, { earlier, day, runId }))
       return failures()
     },
 
-    async earlier(takenAt) {
+    async earlier(takenAt: string) {
       early ??= readLastRun(options.runId ?? runIdOf(takenAt))
       return nodesIn((await early)?.earlier ?? nothingEarlier())
     },
 
-    async compare(run) {
-      const runId = options.runId ?? runIdOf(run.document.run.takenAt)
-      const looked = await (early ?? readLastRun(runId))
+    async compare(run: AuditedRun) {
+      const { runId, last } = await lookBack(run)
       // Frees the memory for later stages.
       early = null
-      if (!looked) return null
-      const { broken } = looked.found
+      if (!last) return null
+      const { broken } = last.found
       if (broken.length > 0)
         errors.push(
           `${store.location}: ${broken.join(', ')} cannot be parsed and was skipped: remove or correct it`,
         )
-      const { result, kept } = comparedWith(looked, run, runId, options)
+      const { result, kept } = comparedWith(last, run, runId, options)
       compared = kept
       return result
     },
@@ -281,19 +275,18 @@ async function recordObservation(
   run: AuditedRun,
   { earlier, day, runId }: { earlier: Earlier; day: string; runId: string },
 ) {
-  const fills = fillsOf(run.nodes, earlier)
-  const write = ({ cluster, facts }: RunComparison['clusters'][number]) =>
-    updateText(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation))
-  await pMap(clustersOf(run, fills, day, runId), write, { concurrency: clustersAtOnce })
+  await pMap(
+    clustersOf(run, fillsOf(run.nodes, earlier), day, runId),
+    ({ cluster, facts }) =>
+      updateText(store, nodesKey(cluster, day), text => dayText(text, facts(), withObservation)),
+    { concurrency: clustersAtOnce },
+  )
 }
 
-interface LastRun {
-  found: FoundRun
-  earlier: Earlier
-}
+type LastRun = NonNullable<Awaited<ReturnType<typeof readEarlier>>>
 
 /** Null: the last run could not be read. @param attempt notes errors */
-async function readEarlier(store: Store, runId: string, attempt: Attempt): Promise<LastRun | null> {
+async function readEarlier(store: Store, runId: string, attempt: Attempt) {
   const found = await attempt(() => runBefore(store, runId))
   if (!found) return null
   const { run } = found
@@ -395,8 +388,7 @@ interface RunComparison {
   runId: string
   day: string
   forgetBefore: string
-  /** Facts are built when they are written: the facts of all clusters at once would need much memory. */
-  clusters: { cluster: string; point: TrendPoint; facts: () => NodeFacts[] }[]
+  clusters: ReturnType<typeof clustersOf>
 }
 
 function clustersOf(
@@ -420,6 +412,7 @@ function clustersOf(
     return {
       cluster: cluster.name,
       point: trendPoint({ cluster, findings, nodes: members }, day, runId),
+      /** Facts are built when they are written: the facts of all clusters at once would need much memory. */
       facts: () =>
         members.map(({ audited, met: named, fill }) =>
           nodeFacts(

@@ -49,7 +49,7 @@ function markdownOf(report: AuditReport) {
   const unshown = clusters.slice(0, shownClusters).length - left.length
   if (clusters.length > unshown)
     sheet.count(`| and ${plural(clusters.length - unshown, 'more cluster')} | | | |\n`)
-  section(sheet, 'Not audited', notAudited, ({ cluster, node, reason }) => {
+  addFolded(sheet, 'Not audited', notAudited, ({ cluster, node, reason }) => {
     const where = node === null ? nameText(cluster) : `${nameText(cluster)}/${nameText(node)}`
     return `- ${escapeMarkdown(where)}: ${escapeMarkdown(lineText(reason))}\n`
   })
@@ -59,7 +59,7 @@ function markdownOf(report: AuditReport) {
     sheet.count(
       `\n**${plural(more.length, 'more finding')}** that did not fit: ${severityList(more)}. All of them are in findings.json.\n`,
     )
-  section(
+  addFolded(
     sheet,
     'Waived',
     waived.toSorted(bySeverity),
@@ -68,10 +68,15 @@ function markdownOf(report: AuditReport) {
       return `- ${escapeMarkdown(lineText(title))} (${escapeMarkdown(subjectPath(cluster, subject))}), until ${until}: ${escapeMarkdown(lineText(waiver?.reason ?? ''))}\n`
     },
   )
-  section(sheet, 'Undecided', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
+  addFolded(sheet, 'Undecided', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
     return `- ${escapeMarkdown(rule)} of ${escapeMarkdown(subjectPath(cluster, subject))}${nodes.count === 0 ? '' : `, ${plural(nodes.count, 'node')}`}: ${escapeMarkdown(lineText(reason))}\n`
   })
-  section(sheet, 'Broken input', run.inputErrors, error => `- ${escapeMarkdown(lineText(error))}\n`)
+  addFolded(
+    sheet,
+    'Broken input',
+    run.inputErrors,
+    error => `- ${escapeMarkdown(lineText(error))}\n`,
+  )
   return sheet.text()
 }
 
@@ -102,12 +107,13 @@ function findingText(finding: Finding) {
   ].join('')
 }
 
-/** Adds a collapsed list. Entries beyond the limit are only counted. */
-function section<Entry>(
+/** Adds a collapsed list. @param most entries beyond it are only counted; @param place where they are */
+export function addFolded<Entry>(
   sheet: Sheet,
   title: string,
   entries: Entry[],
   textOf: (entry: Entry) => string,
+  { place, most } = { place: 'findings.json', most: shownEntries },
 ) {
   if (entries.length === 0) return
   const summary = `\n<details><summary>${title}: ${entries.length}</summary>\n\n`
@@ -117,10 +123,10 @@ function section<Entry>(
     return
   }
   sheet.add(summary)
-  const shown = entries.slice(0, shownEntries)
+  const shown = entries.slice(0, most)
   const left = sheet.addAll(shown, textOf)
   const more = entries.length - shown.length + left.length
-  if (more > 0) sheet.count(`- and ${more} more in findings.json\n`)
+  if (more > 0) sheet.count(`- and ${more} more in ${place}\n`)
   sheet.count(end)
 }
 

@@ -11,7 +11,7 @@ import {
   type GateValues,
   gateEffects,
 } from '#model/gate.ts'
-import { escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
+import { addFolded, escapeMarkdown, openSheet, type Sheet } from '#report/formats/markdown.ts'
 import { lineText, nameText, nodesText } from '#report/parts/findings.ts'
 import { formatBytes, formatCount, formatUtc, plural } from '#report/text.ts'
 
@@ -285,6 +285,8 @@ function groupLines(group: GateGroup) {
 
 /* The answer of a gate as a comment of a pull request: verdict, a table by group, what stops it, and folded details. */
 
+/** As many entries as there is room for. */
+const whole = { place: 'the JSON', most: Number.POSITIVE_INFINITY }
 /** What a reader takes in at once. */
 const shownStops = 5
 const shownUnread = 5
@@ -316,19 +318,15 @@ export function gateMarkdown(document: GateDocument) {
     ...stops.slice(0, shownStops).flatMap(detailEntry),
     ...stops.slice(shownStops).map(entry),
   ]
-  addFolded(sheet, 'Why the change is stopped', details)
-  const isBetter = ([{ kind }]: Effect) => kind === 'better'
-  const [better, known] = [others.filter(isBetter), others.filter(one => !isBetter(one))]
-  addFolded(sheet, 'What gets better', better.map(entry))
-  addFolded(sheet, 'What to know', known.map(entry))
+  addFolded(sheet, 'Why the change is stopped', details, text => text, whole)
+  const { better = [], known = [] } = Object.groupBy(others, ([{ kind }]) =>
+    kind === 'better' ? kind : 'known',
+  )
+  addFolded(sheet, 'What gets better', better, entry, whole)
+  addFolded(sheet, 'What to know', known, entry, whole)
   const fileTexts = files.map(file => escapeMarkdown(fileText(file)))
   const isOne = fileTexts.length === 1
-  if (!isOne)
-    addFolded(
-      sheet,
-      'Files',
-      fileTexts.map(text => `- ${text}\n`),
-    )
+  if (!isOne) addFolded(sheet, 'Files', fileTexts, text => `- ${text}\n`, whole)
   const of = isOne ? ` ${fileTexts[0]}.` : ''
   sheet.count(`\n*highwater gate: ${scopeOf(document)}.${of} Snapshot of ${formatUtc(takenAt)}.*\n`)
   return sheet.text()
@@ -433,12 +431,4 @@ function consequences(
   ]
   const texts = said.filter(([number]) => number > 0).map(([, text]) => text)
   return texts.length > 0 ? texts : ['no effect predicted']
-}
-
-function addFolded(sheet: Sheet, title: string, entries: string[]) {
-  if (entries.length === 0) return
-  sheet.count(`\n<details><summary>${title}: ${entries.length}</summary>\n\n`)
-  const left = sheet.addAll(entries, text => text)
-  if (left.length > 0) sheet.count(`- and ${left.length} more in the JSON\n`)
-  sheet.count('\n</details>\n')
 }

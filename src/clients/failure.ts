@@ -22,6 +22,8 @@ export class RequestFailure extends Error {
   readonly retryAfterMs: number | null
   /** What AWS refused; null: the call failed for another reason. */
   readonly refusal: ReadError['refusal'] | null
+  /** Why the API server has no connection to the kubelet's port; null: it has one, or another call failed. */
+  readonly dial: 'refused' | 'unanswered' | null
   /** Body of the answer, cut. Must not be shown unescaped. */
   readonly body: unknown
 
@@ -29,7 +31,7 @@ export class RequestFailure extends Error {
     kind: FailureKind,
     message: string,
     details: Partial<
-      Pick<RequestFailure, 'status' | 'retryAfterMs' | 'refusal' | 'body' | 'cause'>
+      Pick<RequestFailure, 'status' | 'retryAfterMs' | 'refusal' | 'dial' | 'body' | 'cause'>
     > = {},
   ) {
     super(message, { cause: details.cause })
@@ -38,6 +40,7 @@ export class RequestFailure extends Error {
     this.status = details.status ?? null
     this.retryAfterMs = details.retryAfterMs ?? null
     this.refusal = details.refusal ?? null
+    this.dial = details.dial ?? null
     this.body = details.body
   }
 }
@@ -81,9 +84,11 @@ export class ReadFailed extends Error {
 }
 
 /** Empty: another reason. */
-function readFailure(error: unknown): Pick<ReadError, 'reason'> {
+function readFailure(error: unknown): Pick<ReadError, 'reason' | 'isKubeletDown'> {
   if (error instanceof ReadFailed) return error.reason === null ? {} : { reason: error.reason }
   if (!(error instanceof RequestFailure)) return {}
+  if (error.dial)
+    return error.dial === 'refused' ? { isKubeletDown: true } : { reason: 'unreachable' }
   if (error.status === 403 && error.refusal === null) return { reason: 'forbidden' }
   if (error.kind === 'timeout') return { reason: 'timeout' }
   return error.kind === 'too-large' ? { reason: 'cut' } : {}

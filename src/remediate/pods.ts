@@ -225,8 +225,12 @@ const budgetKey = (cluster: string, namespace: string, label: [string, unknown])
   JSON.stringify([cluster, namespace, label])
 
 const uncomparedBudgets = (namespace: string): Budget => ({
-  ...{ namespace, name: `${namespace}/more than are compared`, allowed: 0 },
-  ...{ labels: [], requirements: 0, matches: () => true },
+  namespace,
+  name: `${namespace}/more than are compared`,
+  allowed: 0,
+  labels: [],
+  requirements: 0,
+  matches: () => true,
 })
 
 /** Null: it covers no pod. Upstream: api/policy/v1 PodDisruptionBudget; an empty selector matches every pod of the namespace. */
@@ -237,7 +241,10 @@ function budgetOf(item: RawObject): Budget | null {
   const { namespace, name } = data.metadata
   const labels = Object.entries(selected.matchLabels)
   return {
-    ...{ namespace, name: `${namespace}/${name}`, allowed: data.status.disruptionsAllowed, labels },
+    namespace,
+    name: `${namespace}/${name}`,
+    allowed: data.status.disruptionsAllowed,
+    labels,
     requirements: labels.length + selected.matchExpressions.length,
     matches: found =>
       labels.every(([key, value]) => found[key] === value) &&

@@ -319,7 +319,8 @@ function localStorageOf(
     return { localStorageEvictions: null }
   if (!eviction.localStorageCapacityIsolation) return { localStorageEvictions: [] }
   const withPodName = ({ pod: { namespace, name }, ...of }: StorageLimitExceeded) => ({
-    ...{ namespace, name },
+    namespace,
+    name,
     ...of,
   })
   const near = node.nearLimits().map(withPodName)

@@ -20,7 +20,6 @@ import {
   type ObjectsInput,
   type ObjectsRecord,
   promisedSources,
-  type ReadError,
   type Summary,
 } from '#model/input/record.ts'
 import { parseConfigz } from '#model/kubelet/configuration.ts'
@@ -57,7 +56,7 @@ export function nodeInput(record: NodeRecord): NodeInput {
     host: (host as Host | null | undefined) ?? null,
     known: (known as KnownImages | null | undefined) ?? null,
     volumes: (volumes as AttachedVolume[] | null | undefined) ?? null,
-    errors: (errors ?? []).map(withCause),
+    errors: errors ?? [],
   }
 }
 
@@ -83,18 +82,6 @@ function withControllers(pods: KubernetesPod[]): KubernetesPod[] {
 
 /** Owners that are followed at most: a pod may name itself. */
 const mostOwners = 5
-
-/** A port that refuses has no program that listens; one without an answer is behind a firewall. Source: net.Dial, `dial tcp 10.0.1.2:10250: i/o timeout`. */
-const failedDial =
-  /dial tcp \S*:10250: (?:connect: )?(?:(?<refused>connection refused)|i\/o timeout|connection timed out|no route to host)/
-
-function withCause(error: ReadError): ReadError {
-  const found = failedDial.exec(error.message)
-  if (!found) return error
-  return found.groups?.refused === undefined
-    ? { ...error, reason: 'unreachable' }
-    : { ...error, isKubeletDown: true }
-}
 
 /** @param record as `prune` leaves it: nodegroups and launch templates are cut to their shapes */
 export const clusterInput = (record: ClusterRecord): ClusterInput => ({

@@ -68,6 +68,6 @@ it.each([
   [2, 'finished pod', '2 finished pods'],
   [2, 'pod in deletion', '2 pods in deletion'],
   [2, 'version of an API group', '2 versions of an API group'],
-])('counts %i of a %s as %s', (count, noun, told) => {
-  expect(plural(count, noun)).toBe(told)
+])('counts %i of a %s as %s', (count, noun, text) => {
+  expect(plural(count, noun)).toBe(text)
 })

@@ -221,10 +221,10 @@ describe('a disk that is full', () => {
       'shop/al2023/2',
       { outcome: 'failed', reason: expect.stringMatching(/nothing was changed/) },
     ],
-  ])('%s', long, async (_, key, told) => {
+  ])('%s', long, async (_, key, expected) => {
     const node = nodeAt(key)
     const change = await node.change()
-    expect(await node.send(change)).toMatchObject(told)
+    expect(await node.send(change)).toMatchObject(expected)
     expect(node.file(change.path ?? '')).toBeNull()
     expect(await node.thresholds()).toEqual([85, 80])
   })

@@ -98,7 +98,10 @@ async function isWhole(
   }
 }
 
-function killedApply(lab: RemediationLab, afterMs: (told: string) => number | null): Promise<void> {
+function killedApply(
+  lab: RemediationLab,
+  afterMs: (output: string) => number | null,
+): Promise<void> {
   const files = [
     'apply',
     lab.at('plan.json'),
@@ -245,7 +248,7 @@ describe.concurrent('no node is left half-way', long, () => {
     inLab({ nodes: 6 }, {}, async lab => {
       const { plan, before } = await approved(lab)
       const killedAfterMs = randomInt(500, 25_000)
-      await killedApply(lab, told => (/ sent\n/.test(told) ? 0 : null))
+      await killedApply(lab, output => (/ sent\n/.test(output) ? 0 : null))
       await killedApply(lab, () => killedAfterMs)
       const run = runOf(await lab.apply('plan', '--resume'))
       const states = run.steps.map(({ state }) => state)

@@ -9,7 +9,7 @@ const rate = 10
 
 vi.mock(import('#clients/aws/run-command.ts'), async load => ({
   ...(await load()),
-  rhythmWithin: () => ({ gatherMs: 100, pollMs: 200 }),
+  commandTimings: () => ({ gatherMs: 100, pollMs: 200 }),
 }))
 vi.mock('#facts/kubelet/periods.ts', async load => {
   const periods = await load<typeof import('#facts/kubelet/periods.ts')>()

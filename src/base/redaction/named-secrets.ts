@@ -17,7 +17,7 @@ export function withoutNamedSecrets(text: string) {
     const rest = text.slice(end)
     const cuts = [
       isSecretKey(word)
-        ? (assignedCut(word, before, rest) ?? (hasHeredoc ? heredocCut(before, rest) : null))
+        ? (assignedCut(word, before, rest) ?? (hasHeredoc ? heredocBodyCut(before, rest) : null))
         : null,
       isNested ? null : spokenCut(word, before, rest),
     ].filter(cut => cut !== null)
@@ -62,13 +62,14 @@ function assignedCut(word: string, before: string, rest: string): Cut | null {
   return length === 0 ? null : [between.length, between.length + length]
 }
 
-/** A heredoc for a program or into a file of a secret's name: `chpasswd -e <<EOF`, `cat <<EOF > password`. */
-const heredocOf = /^[ \t](?:[^\n<]{0,100}[ \t])?<<[-~]?["']?(\w{1,32})(?!\w)[^\n]{0,200}\n/
-const heredocTo = /<<[-~]?["']?(\w{1,32})["']?[ \t]*>{1,2}[ \t]*[^\s>]{0,200}$/
+/** The heredoc of a program of a secret's name: ` -e <<EOF` behind `chpasswd`. */
+const programHeredoc = /^[ \t](?:[^\n<]{0,100}[ \t])?<<[-~]?["']?(\w{1,32})(?!\w)[^\n]{0,200}\n/
+/** The heredoc into a file of a secret's name, before that name: `<<EOF > ` of `cat <<EOF > password`. */
+const secretFileHeredoc = /<<[-~]?["']?(\w{1,32})["']?[ \t]*>{1,2}[ \t]*[^\s>]{0,200}$/
 
-function heredocCut(before: string, rest: string): Cut | null {
-  const isEnd = /^["']?[ \t]*\r?\n/.test(rest)
-  const [, endWord] = (isEnd ? heredocTo.exec(before) : heredocOf.exec(rest)) ?? []
+function heredocBodyCut(before: string, rest: string): Cut | null {
+  const endsLine = /^["']?[ \t]*\r?\n/.test(rest)
+  const [, endWord] = (endsLine ? secretFileHeredoc.exec(before) : programHeredoc.exec(rest)) ?? []
   return endWord === undefined ? null : linesBefore(endWord, rest)
 }
 

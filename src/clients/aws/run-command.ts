@@ -32,7 +32,7 @@ const pollMs = 2000
 const leastPolls = 40
 
 /** Intervals for gathering requests and for polling, if a node has `timeoutMs`. */
-export const rhythmWithin = (
+export const commandTimings = (
   timeoutMs: number,
   gatherMs: number,
 ): Pick<RunCommandOptions, 'gatherMs' | 'pollMs'> => ({

@@ -119,7 +119,17 @@ export function failedAnswer(
     status,
     body,
     retryAfterMs: retryAfterMs(retryAfter),
+    dial: failedDialIn(message),
   })
+}
+
+/** A port that refuses has no program that listens; one without an answer is behind a firewall. Source: net.Dial, `dial tcp 10.0.1.2:10250: i/o timeout`. */
+const failedDial =
+  /dial tcp \S*:10250: (?:connect: )?(?:(?<refused>connection refused)|i\/o timeout|connection timed out|no route to host)/
+
+function failedDialIn(message: string): RequestFailure['dial'] {
+  const found = failedDial.exec(message)
+  return found && (found.groups?.refused === undefined ? 'unanswered' : 'refused')
 }
 
 function retryAfterMs(header: string | undefined) {

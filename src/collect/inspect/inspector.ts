@@ -5,9 +5,9 @@ import type { CredentialSource } from '#clients/aws/credentials.ts'
 import {
   agentSilentAfterMs,
   type CommandAnswer,
+  commandTimings,
   pinnedDocument,
   RunCommand,
-  rhythmWithin,
   ssmAtOnce,
 } from '#clients/aws/run-command.ts'
 import { SsmApi } from '#clients/aws/ssm.ts'
@@ -102,8 +102,8 @@ export class Inspector {
     throw new ReadFailed(isCut ? 'cut' : null, `SSM: ${answer.reason}${said}`)
   }
 
-  get #rhythm() {
-    return rhythmWithin(this.#policy.timeoutsMs.inspect, gatherMs)
+  get #timings() {
+    return commandTimings(this.#policy.timeoutsMs.inspect, gatherMs)
   }
 
   close(): void {
@@ -131,7 +131,7 @@ export class Inspector {
       },
       timeoutMs: timeoutsMs.inspect,
       reach: inspectReach,
-      ...this.#rhythm,
+      ...this.#timings,
       signal: this.#signal,
     })
   }
@@ -144,7 +144,7 @@ export class Inspector {
   ) {
     const key = outputKey(commandId, instanceId, inspectStep)
     for (let attempt = 1; attempt <= storeTries; attempt++) {
-      if (attempt > 1) await sleep(this.#rhythm.pollMs, this.#signal)
+      if (attempt > 1) await sleep(this.#timings.pollMs, this.#signal)
       const object = await store.read(key)
       if (object) return readWholeAnswer(object.body.toString('utf8'), stdout, instanceId, name)
     }

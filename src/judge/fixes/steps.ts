@@ -327,14 +327,19 @@ function runCommand(
   const name = 'host'
   const containers = [
     {
-      ...{ name, image, imagePullPolicy: 'IfNotPresent', ...container },
+      name,
+      image,
+      imagePullPolicy: 'IfNotPresent',
+      ...container,
       volumeMounts: [{ name, mountPath }],
     },
   ]
   const overrides = {
     spec: {
-      ...{ ...spec, tolerations: [{ operator: 'Exists' }] },
-      ...{ containers, volumes: [{ name, ...volume }] },
+      ...spec,
+      tolerations: [{ operator: 'Exists' }],
+      containers,
+      volumes: [{ name, ...volume }],
     },
   }
   const options = ['-n', namespace, '--rm', '-i', '--restart=Never', `--image=${image}`]

@@ -163,7 +163,7 @@ const inPods: ReadonlySet<HolderCause['holder']> = new Set([
 /** Share from which on the end of one pod makes room. */
 export const leastShareOfPod = 0.5
 
-/** The deletion of the pods that hold most of it. Null: another holder, or no deletion of few pods ends it. */
+/** The deletion of the pods that hold most of the cause's bytes. Null: another holder, or no deletion of few pods frees them. */
 export function podDeletion(
   cause: Cause,
   { ledger, pods = null }: Pick<NodeSubject, 'ledger'> & Partial<Pick<NodeSubject, 'pods'>>,

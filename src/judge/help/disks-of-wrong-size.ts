@@ -10,6 +10,7 @@ import {
   areAllUsed,
   diskOf,
   isBelowSystem,
+  isTinyDisk,
   lineOf,
   mostOf,
   type Reason,
@@ -29,13 +30,24 @@ const usualOfTiny: ReadonlySet<HolderCause['holder']> = new Set([
 export const smallKubeletDisk = ({ capacityBytes }: FilesystemLedger, roomyBytes: number | null) =>
   `the kubelet's folder is on a disk of ${bytes(capacityBytes)}${roomyBytes === null ? '' : `; that of the images has ${bytes(roomyBytes)} free`}.`
 
+const manyOwners = 4
+/** Times the size of a disk that another one has free. */
+const muchLarger = 2
+
 /** A disk that is too small whatever holds it: for the system and its first images, or for the kubelet's folder. Null: any other disk, or one that holds something unusual. */
 export function tooSmallDisk(first: HolderCause, subject: DiskSubject): Reason | null {
   const { ledger } = subject
   const disk = ledger && diskOf(ledger, first.filesystem)
-  if (!disk || first.amount.unit !== 'bytes' || !isBelowSystem(disk)) return null
-  if (!ledger.isShared && first.filesystem === 'nodefs') {
-    const roomyBytes = imageDiskFreeBytes(ledger)
+  if (!disk || first.amount.unit !== 'bytes') return null
+  const isOfKubelet = !ledger.isShared && first.filesystem === 'nodefs'
+  const roomyBytes = isOfKubelet ? imageDiskFreeBytes(ledger) : null
+  // Many owners fill it together, and none of them writes much.
+  const isForMany =
+    isTinyDisk(disk) &&
+    (first.ownerCount ?? 0) >= manyOwners &&
+    (roomyBytes ?? 0) >= muchLarger * disk.capacityBytes
+  if (!isBelowSystem(disk) && !isForMany) return null
+  if (isOfKubelet) {
     const deletion = podDeletion(first, subject)
     return {
       cause: deviceCause('too-small'),

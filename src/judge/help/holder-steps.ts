@@ -187,7 +187,7 @@ function releasedText(released: readonly ReleasedFolder[], pods: NodeSubject['po
 }
 
 const unmountedText = (claims: readonly string[], { capacityBytes }: FilesystemLedger) =>
-  `${plural(claims.length, 'claim')} ${claims.length === 1 ? 'reports' : 'report'} the size and the free space of the node's own disk (${bytes(capacityBytes)}): unless the driver keeps folders on the node, no volume is mounted there, and the data on this disk is the only copy. Copy it before a pod or the node is deleted.`
+  `${claims.length === 1 ? `${shortName(claims[0] ?? '')} reports` : `${plural(claims.length, 'claim')} report`} the size and the free space of the node's own disk (${bytes(capacityBytes)}): unless its driver keeps folders on the node, the volume is not mounted, and this disk has the only copy of the data.`
 
 export function reasonOfFirst(cause: HolderCause, subject: HolderSubject): Reason {
   const { holder, filesystem, owner, place, amount } = cause

@@ -288,8 +288,14 @@ function withManyOwners({ value, nodes }: Variant<NodeFailing>): Variant<NodeFai
   if (cause?.kind !== 'holder') return { value, nodes }
   const { kind, holder, filesystem, freedBy, amount } = cause
   const many: HolderCause = {
-    ...{ kind, holder, filesystem, freedBy, amount },
-    ...{ owner: null, owners: 'many', place: null },
+    kind,
+    holder,
+    filesystem,
+    freedBy,
+    amount,
+    owner: null,
+    owners: 'many',
+    place: null,
   }
   return { value: { ...value, failing: { ...value.failing, cause: many } }, nodes }
 }

@@ -6,10 +6,10 @@ import { untilItFails } from '#base/until-it-fails.ts'
 import type { CredentialSource } from '#clients/aws/credentials.ts'
 import {
   agentSilentAfterMs,
+  commandTimings,
   NotSent,
   pinnedDocument,
   RunCommand,
-  rhythmWithin,
   ssmAtOnce,
 } from '#clients/aws/run-command.ts'
 import { SsmApi } from '#clients/aws/ssm.ts'
@@ -106,7 +106,7 @@ export class Applier {
       reach,
       comment: `highwater: ${parameters.Action}, run ${run}`,
       timeoutMs: answerTimeoutMs,
-      ...rhythmWithin(answerTimeoutMs, gatherMs),
+      ...commandTimings(answerTimeoutMs, gatherMs),
       signal,
     })
   }

@@ -143,7 +143,12 @@ export function folderParts(
       const others = folder.holder === 'content' ? Math.min(bytes, sumOfContent(use)) : 0
       return [
         {
-          ...{ holder, filesystem, bytes: bytes - others, inodes, place, owner },
+          holder,
+          filesystem,
+          bytes: bytes - others,
+          inodes,
+          place,
+          owner,
           ...(claims && claims.length > 0 && { claims }),
         },
       ]

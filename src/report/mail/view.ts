@@ -276,10 +276,7 @@ function cutShortView(
     partly.length > 0 ? words.partly(partly.length) : '',
     clusters > 0 ? words.clusters(clusters) : '',
   ].filter(Boolean)
-  return {
-    title: words.title,
-    text: words.text(parts, fold(`not reached before the ${endedBy}`, 120)),
-  }
+  return { title: words.title, text: words.text(parts, fold(endedBy, 100)) }
 }
 
 const placeOf = ({ cluster, identity }: AuditedNode, { line }: Language) =>

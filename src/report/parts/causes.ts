@@ -517,7 +517,7 @@ export function whereText(
   const { words } = language
   const { count, ofRule = count } = nodes
   const own = findings.filter(({ rule }) => ofRule === count || rule === findings[0]!.rule)
-  const place = placeText({ findings: own }, ofRule, language)
+  const place = causePlaceText({ findings: own }, ofRule, language)
   const named = first === null || ofRule < 2 ? place : words.causes.first(place, first)
   if (ofRule === count) return named
   const [worst] = findings
@@ -533,8 +533,8 @@ function sharedKind(cause: Cause) {
   return cause.kind === 'holder' && cause.place !== null ? 'folder' : 'cause'
 }
 
-/** One node by its name, several nodes by their number. */
-function placeText(
+/** One node by its name, several nodes by their number. Count 0: the findings are of objects, not of nodes. */
+function causePlaceText(
   { findings }: Pick<FoundCause, 'findings'>,
   count: number,
   language: Language,

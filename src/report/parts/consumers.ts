@@ -61,7 +61,12 @@ function placesOf(nodes: readonly AuditedNode[]): Map<string, Place> {
   ): Place => {
     const key = JSON.stringify([place, namespace])
     const known = places.get(key) ?? {
-      ...{ place, namespace, whole: null, owners: new Map(), pods: [], capacityBytes: 0 },
+      place,
+      namespace,
+      whole: null,
+      owners: new Map(),
+      pods: [],
+      capacityBytes: 0,
     }
     places.set(key, known)
     known.capacityBytes += capacityBytes

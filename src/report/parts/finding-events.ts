@@ -34,7 +34,13 @@ export function findingEvents(
     const command = steps.flatMap(({ commands }) => commands)[0]?.command ?? null
     return [
       {
-        ...{ ...base, change, finding: id, rule, severity, since, ended: null },
+        ...base,
+        change,
+        finding: id,
+        rule,
+        severity,
+        since,
+        ended: null,
         ...shownNames(cluster, subject, finding.title),
         nodes: { ...nodes, sample: nodes.sample.map(nameText) },
         command: command && shownBlock(command, Number.POSITIVE_INFINITY),

@@ -303,7 +303,8 @@ function firstEvicted(
     return { text, note: '', order: text }
   }
   return {
-    ...{ text: victims, note: picture.afterImages(amount) },
+    text: victims,
+    note: picture.afterImages(amount),
     /** In place of the pods after the first, what goes before it. */
     order: words.andThen(picture.unused(amount), [victims]),
   }

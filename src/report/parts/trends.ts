@@ -126,7 +126,7 @@ export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, languag
     clusters: [...all, ...clusters.slice(0, limits.clusters)].map(each =>
       rowOf(each, from, language),
     ),
-    groups: groups.slice(0, limits.groups).map(each => groupRow(each, from, language)),
+    groups: groups.slice(0, limits.groups).map(each => groupTrendRow(each, from, language)),
     reclaims: recent.slice(0, limits.clusters).flatMap(each => reclaimRow(each, from, language)),
     leftOut: [
       ...(clusters.length > limits.clusters
@@ -298,20 +298,14 @@ function rowOf({ title, about, days }: Went, from: number, language: Language) {
   }
 }
 
-/** `34, 0 at first`. */
-function groupRow(went: Went, from: number, language: Language) {
-  const { title, about, near, used } = rowOf(went, from, language)
-  const first = went.days.find(day => day.near !== null)?.near ?? null
+/** The nodes near a threshold, `34`, with those of the first day if they were not as many: `34, 0 at first`. */
+function groupTrendRow(group: Went, firstDay: number, language: Language) {
+  const row = rowOf(group, firstDay, language)
   const { count, words } = language
-  return {
-    title,
-    about,
-    used,
-    near:
-      first === null || count(first) === near.value
-        ? near.value
-        : words.trends.atFirst(near.value, count(first)),
-  }
+  const first = group.days.find(({ near }) => near !== null)?.near ?? null
+  const isSteady = first === null || count(first) === row.near.value
+  const near = isSteady ? row.near.value : words.trends.atFirst(row.near.value, count(first))
+  return { title: row.title, about: row.about, used: row.used, near }
 }
 
 /** Observed rounds of image GC by day, and how far the prediction was off. Empty: no round was observed. */

@@ -515,7 +515,7 @@ export const foreignIncidents: Incident[] = [
     cause: [held('pod-folders', '/var/lib/kubelet/pods')],
     owner: 'sandboxer/Bare user-info-san',
     steps: ['ask-owner', 'free', 'read-more'],
-    words: [/user-info-san/, /54(?:\.0)? GiB/, /into\s+its\s+volume/],
+    words: [/user-info-san/, /54(?:\.0)? GiB/, /into\s+the\s+volume/],
     never: [imageGc, largerDisk],
   },
   {

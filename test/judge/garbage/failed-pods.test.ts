@@ -50,9 +50,14 @@ describe('failed-pods and evicted-pods', () => {
       'keeps 10, and deletes the first 7 in its next round',
       undefined,
     ],
-  ])('say what the threshold %j means where %d are beyond it', (threshold, excess, words, told) => {
-    const [found] = failings('failed-pods', { pods: { ...pods(pod({})).pods, threshold, excess } })
-    expect(found?.consequence).toContain(words)
-    expect(found?.evidence.find(({ what }) => what === 'threshold of pod GC')?.value).toBe(told)
-  })
+  ])(
+    'say what the threshold %j means where %d are beyond it',
+    (threshold, excess, words, value) => {
+      const [found] = failings('failed-pods', {
+        pods: { ...pods(pod({})).pods, threshold, excess },
+      })
+      expect(found?.consequence).toContain(words)
+      expect(found?.evidence.find(({ what }) => what === 'threshold of pod GC')?.value).toBe(value)
+    },
+  )
 })

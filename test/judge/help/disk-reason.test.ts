@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { gibibyte } from '#base/units.ts'
 import { podDeletion } from '#judge/help/deletion.ts'
 import { diskReason, heldDisks, withMeasurementFirst } from '#judge/help/disk-reason.ts'
-import { filesOfImages } from '#judge/help/disks-of-wrong-size.ts'
+import { filesOfImages, tooSmallDisk } from '#judge/help/disks-of-wrong-size.ts'
 import { reasonOf } from '#judge/help/holder-steps.ts'
 import { memoryReason } from '#judge/help/memory-reason.ts'
 import type { HolderCause } from '#model/finding.ts'
@@ -139,6 +139,29 @@ it.each([
       steps: [{ id: 'move-kubelet-root', bytes: 98 * gibibyte }],
       seen: "the kubelet's folder is on a disk of 2.0 GiB; that of the images has 98.0 GiB free.",
     })
+  },
+)
+
+it.each([
+  [4, 4, 98, true],
+  [4, 3, 98, false],
+  [40, 4, 98, false],
+  [4, 4, 5, false],
+])(
+  'a kubelet disk of %s GiB, %s owners, %s GiB free for images: too small is %s',
+  (gib, ownerCount, free, isTooSmall) => {
+    const subject = exampleSubject({ held: { 'pod-volumes': 3 } })
+    const [disk] = subject.ledger!.filesystems
+    const nodefs = { ...disk!, capacityBytes: gib * gibibyte }
+    const size = { capacityBytes: 100 * gibibyte, usedBytes: (100 - free) * gibibyte, lines: [] }
+    const imagefs = { ...disk!, ...size, filesystem: 'imagefs' as const }
+    const ledger = { ...subject.ledger!, isShared: false, filesystems: [nodefs, imagefs] }
+    const first = {
+      ...{ kind: 'holder', holder: 'pod-volumes', filesystem: 'nodefs', ownerCount },
+      ...{ owner: null, amount: { unit: 'bytes', low: 3 * gibibyte, high: 3 * gibibyte } },
+    } as unknown as HolderCause
+    const found = tooSmallDisk(first, { ...subject, ledger })
+    expect(found?.steps.at(-1)?.id).toBe(isTooSmall ? 'move-kubelet-root' : undefined)
   },
 )
 

@@ -528,7 +528,7 @@ describe('a run that was cut short', () => {
   const { subject, html, text } = renderMail(report, [stored])
   const said = words.cutShort.text(
     [words.cutShort.unread(12), words.cutShort.partly(1), words.cutShort.clusters(1)],
-    "not reached before the run's deadline of 840 s",
+    endedBy,
   )
 
   it('says so first, everywhere', () => {

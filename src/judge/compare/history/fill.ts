@@ -115,7 +115,7 @@ export const growthIn = ({
 
 /**
  * The rate between two readings of one run. Each reading was measured up to 15 s earlier, so the time between them has that
- * error. A disk that changed its size has no rate; for a disk that became emptier, the reason is returned.
+ * error. A disk that changed its size has no rate; one that became emptier has `why` instead.
  */
 export function rateBetween(
   { at: firstAt, prediction }: TakenNode,

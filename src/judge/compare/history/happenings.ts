@@ -316,7 +316,7 @@ export function withImages(now: TakenNode, last: ImagesBefore | null): Partial<T
     return { images: [...before.images], ...(past && { pastReleases: past }), imagesSince }
   const earlier = retagImages(before.images, images)
   const gone = goneImages(earlier, images)
-  const pastReleases = releasesAmong([...(past ?? []), ...gone], images)
+  const pastReleases = pastReleasesOf([...(past ?? []), ...gone], images)
   const dated = {
     images: withDays(images, earlier),
     ...(pastReleases.length > 0 && { pastReleases }),
@@ -366,8 +366,8 @@ function goneImages(before: readonly RememberedImage[], now: readonly Remembered
 
 export const mostPastReleases = 8
 
-/** Those of an image that is still there in another release, each name once. */
-function releasesAmong(
+/** Images that are gone, and still there in another release: each name once. */
+function pastReleasesOf(
   gone: readonly (RememberedImage | PastRelease)[],
   now: readonly RememberedImage[],
 ): PastRelease[] {

@@ -29,7 +29,9 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
           ? []
           : [
               {
-                ...{ what: `${map}.${signal}`, value, capacityBytes },
+                what: `${map}.${signal}`,
+                value,
+                capacityBytes,
                 preset: map === 'evictionHard' ? (hardDefaults(identity)[signal] ?? null) : null,
               },
             ]

@@ -66,7 +66,7 @@ export const lostDefaultThreshold = nodeRule({
       ...(memory.length > 0 && { steps: [{ id: 'set-fields' as const }, ...memory] }),
       ...(short && { seen: short.seen, steps: short.steps }),
       ...(isFarFromFull(lost, subject) && { severity: 'medium' }),
-      cause: kubeletSetting(`evictionHard.${mostUrgent(lost, filesystems)}`),
+      cause: kubeletSetting(`evictionHard.${mostUrgentSignal(lost, filesystems)}`),
       consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${consequencesOf(lost, filesystems.layout)}.`,
       confidence:
         dependsOnLayout && filesystems.layoutCertainty !== 'certain' ? 'likely' : 'certain',
@@ -105,8 +105,8 @@ const isFarFromFull = (lost: Lost, subject: Satisfied<'eviction'>) =>
     return /^(?:image|node)fs\./.test(signal) && unwatchedSeverity(filesystems[name]) === 'medium'
   })
 
-/** Of a disk without inodes, else the bytes of images. */
-function mostUrgent(lost: Lost, filesystems: Filesystems) {
+/** The signal of a disk that is short of inodes, else `imagefs.available`, else the first. */
+function mostUrgentSignal(lost: Lost, filesystems: Filesystems) {
   const isShort = ([signal]: Lost[0]) =>
     (signal === 'imagefs.inodesFree' && isShortOfInodes(filesystems.imagefs)) ||
     (signal === 'nodefs.inodesFree' && isShortOfInodes(filesystems.nodefs))

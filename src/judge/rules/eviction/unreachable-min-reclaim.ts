@@ -1,3 +1,4 @@
+import { diskReason } from '#judge/help/disk-reason.ts'
 import {
   amountLine,
   amountOf,
@@ -13,9 +14,10 @@ import {
   line,
   nodeRule,
   type Satisfied,
+  seenFirst,
   shorten,
 } from '#judge/rule.ts'
-import { conditionOf, type EvaluatedThreshold } from '#model/prediction.ts'
+import { conditionOf, type EvaluatedThreshold, type Signal } from '#model/prediction.ts'
 
 const titles = { unfinished: 'A minimum reclaim keeps the node under DiskPressure' }
 
@@ -94,21 +96,34 @@ function* unfinishedReclaim(subject: Satisfied<'configuration' | 'eviction'>): I
     if (configured === undefined || !capacity || !amount || resolved === null || margin === null)
       continue
     const marginPercent = Math.floor((100 * margin) / capacity)
-    if (margin >= amount || marginPercent < reclaimPercent.least) continue
+    if (margin >= amount) continue
     const percent = Math.min(reclaimPercent.most, marginPercent)
     const amountText = (count: number) => shownAmount(threshold, count)
     yield {
       severity: 'critical',
       confidence: 'likely',
       title: titles.unfinished,
-      consequence: `${signal} is ${amountText(resolved + margin)}, above the threshold of ${amountText(resolved)}. The kubelet ends DiskPressure only at ${amountText(resolved + amount)}: until then it refuses pods, deletes unused images and evicts pods.`,
+      ...seenFirst(
+        `${signal} is ${amountText(resolved + margin)}, above the threshold of ${amountText(resolved)}. The kubelet ends DiskPressure only at ${amountText(resolved + amount)}.`,
+        'Until then it refuses pods, deletes unused images and evicts pods.',
+      ),
       evidence: [
         ...evidence(),
         amountLine('computed', threshold, 'now', resolved + margin),
         line('node', 'node condition DiskPressure', 'True'),
       ],
-      cause: kubeletSetting(`evictionMinimumReclaim.${signal}`),
-      fix: withEntries('evictionMinimumReclaim', configuration, { [signal]: `${percent}%` }),
+      // No percentage is as small as what is free above the threshold: room ends it.
+      ...(marginPercent < reclaimPercent.least
+        ? reasonOf(subject, signal)
+        : {
+            cause: kubeletSetting(`evictionMinimumReclaim.${signal}`),
+            fix: withEntries('evictionMinimumReclaim', configuration, { [signal]: `${percent}%` }),
+          }),
     }
   }
+}
+
+function reasonOf(subject: Satisfied<'eviction'>, signal: Signal): Partial<Failing> {
+  const { cause, steps } = diskReason(subject, signal) ?? {}
+  return { ...(cause && { cause }), ...(steps && { steps }) }
 }

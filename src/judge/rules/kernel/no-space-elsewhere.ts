@@ -94,7 +94,8 @@ export const noSpaceElsewhere = contextRule({
       ({ pod, name, message }) => ({
         pod: podName(pod.metadata),
         who: placedPod(podOwner(pod, null)),
-        ...{ reason: `container ${name} ended`, message },
+        reason: `container ${name} ended`,
+        message,
       }),
     ),
     startedPods: Object.keys(recentStarts()),

@@ -103,9 +103,6 @@ export async function savedAudit(
     isEveryNodeNamed: true,
   })
   const { ruleErrors, garbage: _, ...result } = judged.result
-  const document = documentOf(
-    { ...judged, result },
-    { ...{ policy, rules, version }, source: 'snapshot' },
-  )
+  const document = documentOf({ ...judged, result }, { policy, rules, version, source: 'snapshot' })
   return { document, nodes: judged.nodes, ruleErrors }
 }

@@ -345,7 +345,7 @@ describe('disk-differs-from-node-class', () => {
       expect(isWrong ? failing?.severity : null).toBe(severity)
     })
 
-    it('has nobody write a mapping before somebody looks whether user data mounts the volume', () => {
+    it('looks whether user data mounts the volume before it maps one', () => {
       const outcome = outcomeIn(diskDiffersFromNodeClass, withUserData())
       const { steps, evidence } = (outcome.state === 'fail' && outcome.failing) || { evidence: [] }
       expect(steps).toEqual([{ id: 'read-devices' }])

@@ -4,7 +4,7 @@ import { amountOf } from '#judge/help/thresholds.ts'
 import { unreachableMinReclaim } from '#judge/rules/eviction/unreachable-min-reclaim.ts'
 import { hard, type NodeExample } from '#test/example.ts'
 import { itJudgesExamples } from '#test/rule-examples.ts'
-import { state } from '#test/rule-outcome.ts'
+import { failingOf, state } from '#test/rule-outcome.ts'
 
 const reclaim = (value: string) => ({
   configuration: { evictionMinimumReclaim: { 'nodefs.available': value } },
@@ -89,10 +89,19 @@ describe('unreachable-min-reclaim, under DiskPressure', () => {
     ['between the threshold and its sum with the reclaim', pressed(15, '10%'), 'fail'],
     ['at the sum', pressed(20, '10Gi'), 'pass'],
     ['below the threshold, which eviction-due reports', pressed(9, '10%'), 'pass'],
-    ['less than 1 % above the threshold: the disk is short', pressed(10.5, '10%'), 'pass'],
+    ['less than 1 % above the threshold: the disk is short', pressed(10.5, '10%'), 'fail'],
     ['without the condition', pressed(15, '10%', 'False'), 'pass'],
     ['no reclaim', pressed(15, '0'), 'pass'],
   ])('%s: %s', (_, node, expected) => {
     expect(state(unreachableMinReclaim, node)).toBe(expected)
+  })
+
+  it('asks for room where no percentage is as small as what is free', () => {
+    const fixed = failingOf(unreachableMinReclaim, pressed(15, '10%'))
+    expect(fixed.fix?.config).toEqual({ evictionMinimumReclaim: { 'nodefs.available': '5%' } })
+    expect(failingOf(unreachableMinReclaim, pressed(10.5, '10%')).fix).toBeUndefined()
+    expect(fixed.seen).toBe(
+      'nodefs.available is 15.0 GiB, above the threshold of 10.0 GiB. The kubelet ends DiskPressure only at 20.0 GiB.',
+    )
   })
 })

@@ -334,7 +334,7 @@ describe('an image without a registry in its name', () => {
   })
 })
 
-describe('an image that nobody has', () => {
+describe('an image that is on no node', () => {
   const waiting = (reason: string, message: string) => [pod({ waiting: { reason, message } })]
   const gone = 'failed to resolve reference "shop/web:1": shop/web:1: not found'
   const never = 'Container image "shop/web:1" is not present with pull policy of Never'

@@ -161,7 +161,7 @@ function claimFolders({ pods, summary, filesystems, localVolumes }: Mounting): s
 export function releasedFolders({ node, localVolumes }: Mounting): readonly ReleasedFolder[] {
   const { name = '', labels } = node?.metadata ?? {}
   const host = labels?.['kubernetes.io/hostname'] ?? name
-  return localVolumes?.released.filter(({ hosts }) => hosts.includes(host)) ?? []
+  return localVolumes?.released.get(host) ?? []
 }
 
 /** Claims of the pod whose PersistentVolume is a folder of the node. */

@@ -522,8 +522,8 @@ export interface LocalVolumes {
   ofClaims: ReadonlyMap<string, string>
   /** Each of them (true), and each folder around it (false). */
   places: ReadonlyMap<string, boolean>
-  /** Of deleted claims. */
-  released: readonly ReleasedFolder[]
+  /** Of deleted claims, by the label kubernetes.io/hostname of their node. */
+  released: ReadonlyMap<string, readonly ReleasedFolder[]>
 }
 
 export interface ReleasedFolder {
@@ -532,8 +532,6 @@ export interface ReleasedFolder {
   claim: string
   /** The folder around it. */
   place: string
-  /** By the label kubernetes.io/hostname. */
-  hosts: readonly string[]
 }
 
 /*

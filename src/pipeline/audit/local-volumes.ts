@@ -29,7 +29,12 @@ export function openLocalVolumes(keep: Keep) {
       byCluster.set(cluster, volumes)
       const { ofClaims, places, released } = volumes
       for (const volume of items as PersistentVolume[]) {
-        released.push(...releasedFolder(volume))
+        const found = releasedFolder(volume)
+        if (found) {
+          const ofHost = released.get(found.host) ?? []
+          released.set(found.host, ofHost)
+          ofHost.push(found.folder)
+        }
         const { spec, status } = volume
         const folder = withoutEndSlashes((spec?.local ?? spec?.hostPath)?.path ?? '')
         const { namespace = '', name = '' } = spec?.claimRef ?? {}
@@ -63,24 +68,30 @@ export function openLocalVolumes(keep: Keep) {
 const noVolumes = () => ({
   ofClaims: new Map<string, string>(),
   places: new Map<string, boolean>(),
-  released: [] as ReleasedFolder[],
+  released: new Map<string, ReleasedFolder[]>(),
 })
 
-/** Empty: in use, no folder of a node, or of which node is unknown. */
-function releasedFolder({ metadata, spec, status }: PersistentVolume): ReleasedFolder[] {
+/** Null: in use, no folder of a node, or of which node is unknown. */
+function releasedFolder({
+  metadata,
+  spec,
+  status,
+}: PersistentVolume): { host: string; folder: ReleasedFolder } | null {
   const { name: volume = '' } = metadata ?? {}
   const { namespace = '', name = '' } = spec?.claimRef ?? {}
   // The name of a folder can be long: the one around it is shown.
   const place = foldersAround(withoutEndSlashes((spec?.local ?? spec?.hostPath)?.path ?? '')).at(-1)
   const isReleased = status?.phase === 'Released' || status?.phase === 'Failed'
-  if (!isReleased || place === undefined || !isPlainPath(place)) return []
-  if (![volume, namespace, name].every(isDnsName)) return []
-  const hosts = (spec?.nodeAffinity?.required?.nodeSelectorTerms ?? [])
+  if (!isReleased || place === undefined || !isPlainPath(place)) return null
+  if (![volume, namespace, name].every(isDnsName)) return null
+  const [host, ...others] = (spec?.nodeAffinity?.required?.nodeSelectorTerms ?? [])
     .flatMap(({ matchExpressions = [] }) => matchExpressions)
     .flatMap(({ key, operator, values = [] }) =>
       key === 'kubernetes.io/hostname' && operator === 'In' ? values : [],
     )
-  return hosts.length === 0 ? [] : [{ volume, claim: `${namespace}/${name}`, place, hosts }]
+  return host === undefined || others.length > 0
+    ? null
+    : { host, folder: { volume, claim: `${namespace}/${name}`, place } }
 }
 
 /** Share of a disk from which on somebody asks what holds it. */

@@ -90,7 +90,7 @@ it('names claims that are folders of the node, but none with a disk of its own',
       pods: ['db', 'wal', 'other', 'unknown'].map(claiming),
       summary: { pods: [statsOf('wal', 100), statsOf('other', 20)] },
       filesystems: { nodefs: { capacityBytes: 100 } } as never,
-      localVolumes: { ofClaims, places: new Map(), released: [] },
+      localVolumes: { ofClaims, places: new Map(), released: new Map() },
     },
   )
   expect(step).toMatchObject({
@@ -103,7 +103,7 @@ it('names three claims of one workload, and shows that there are more', () => {
   const volumes = names.map(claimName => ({ persistentVolumeClaim: { claimName } }))
   const pods = [{ metadata: { namespace: 'shop', name: 'db' }, spec: { volumes } }]
   const ofClaims = new Map(names.map(name => [`shop/${name}`, `/data/${name}`] as const))
-  const localVolumes = { ofClaims, places: new Map(), released: [] }
+  const localVolumes = { ofClaims, places: new Map(), released: new Map() }
   expect(withMounts({ id: 'read-on-node' }, { pods, localVolumes })).toMatchObject({
     mounts: ['/data (claims a, b, c, … of Pod shop/db)'],
   })

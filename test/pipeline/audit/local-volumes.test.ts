@@ -47,7 +47,7 @@ it.each([
     volumes.take({ cluster: 'c', resource: 'persistentvolumes', items, errors: [] })
     const { localVolumes } = volumes.added({ cluster: 'c' } as NodeInput)
     expect(localVolumes?.released).toEqual(
-      [{ volume: 'pv-1', claim: 'shop/db', place: '/data', hosts: ['a'] }].slice(0, count),
+      new Map(count === 0 ? [] : [['a', [{ volume: 'pv-1', claim: 'shop/db', place: '/data' }]]]),
     )
   },
 )

@@ -126,7 +126,7 @@ it.each([
   expect(found?.owner?.pod ?? null).toBe(owner)
 })
 
-const none = { ofClaims: new Map(), places: new Map(), released: [] }
+const none = { ofClaims: new Map(), places: new Map(), released: new Map() }
 
 it.each([
   [folderOf('shop/db'), undefined, { claims: [], owner: null }],

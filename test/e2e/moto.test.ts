@@ -101,8 +101,8 @@ describe.skipIf(program === null)(
       expect(await store.create('mark', 'one', 'text/plain')).toBe(true)
       expect(await store.create('mark', 'two', 'text/plain')).toBe(false)
       const { version = '' } = (await store.read('mark')) ?? {}
-      expect(await store.replace('mark', 'three', 'text/plain', version)).toBe(true)
-      expect(await store.replace('mark', 'four', 'text/plain', version)).toBe(false)
+      expect(await store.replace('mark', 'three', version, 'text/plain')).toBe(true)
+      expect(await store.replace('mark', 'four', version, 'text/plain')).toBe(false)
       expect(await Array.fromAsync(store.list('runs/'))).toEqual(['runs/1/report.html'])
     })
 

@@ -62,7 +62,7 @@ function speedTarget({ nodes, cpuMs }: Row, least: number, what: string): Target
     figure: String(Math.round(perSecond)),
     isMet: perSecond >= least,
     otherwise:
-      'a node of 110 pods and 60 images is larger than most: half of the time indexes its pods and their statistics, a quarter ranks them; next: index only what a pass reads',
+      "by a profile, of all replays of such a node the disk's ledger takes 28 %, the rankings of pods 16 %, what eviction may do 15 %, indexes of pods and images 15 %, and what is allocatable 11 %; next: index pods once, as columns",
   }
 }
 

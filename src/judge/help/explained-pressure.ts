@@ -10,7 +10,7 @@ import { watchingThresholds } from './thresholds.ts'
 /** A holder explains a pressure that is over if it has these shares of the disk, and of all that pods hold. */
 const least = { ofDisk: 0.1, ofPods: 0.5 }
 
-/** An evicted pod explains the pressure if it had written `ofDisk` of the disk, or `atLeast` of the disk and `ofLeft` of what is left before eviction. */
+/** An evicted pod explains the pressure if it had written `ofDisk` of the disk. Less explains it, too: `atLeast` of the disk, and `ofLeft` of what is left before eviction. */
 const leastWritten = { ofDisk: 0.25, ofLeft: 0.5, atLeast: 0.05 }
 
 /** Whether a holder or an evicted writer explains pressure that is over. */

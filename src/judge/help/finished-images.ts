@@ -28,14 +28,16 @@ export function finishedPodsReason(
   const finished = pods.filter(
     ({ status }) => isTerminalPhase(status?.phase) && status?.reason !== 'Evicted',
   )
+  const ended = new Set(finished)
   const namesOf = (some: typeof pods) => new Set(some.flatMap(namesIn).map(canonicalName))
   const ofFinished = namesOf(finished)
-  const ofOthers = namesOf(pods.filter(pod => !finished.includes(pod)))
+  const ofOthers = namesOf(pods.filter(pod => !ended.has(pod)))
   const usedBy = (users: ReadonlySet<string>) =>
     images.filter(({ names = [] }) => names.some(name => users.has(canonicalName(name))))
   const sumOf = (some: typeof images) => some.reduce((sum, one) => sum + (one.sizeBytes ?? 0), 0)
   const ofRunning = usedBy(ofOthers)
-  const kept = usedBy(ofFinished).filter(image => !ofRunning.includes(image))
+  const running = new Set(ofRunning)
+  const kept = usedBy(ofFinished).filter(image => !running.has(image))
   if (kept.length === 0 || sumOf(kept) < leastShare * sumOf([...kept, ...ofRunning])) return null
   const namespaces = new Set(finished.map(({ metadata }) => metadata?.namespace ?? ''))
   const where = namespaces.size === 1 ? `of namespace ${shortName([...namespaces].join(''))}` : ''

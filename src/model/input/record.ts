@@ -784,16 +784,17 @@ export function volumesElsewhere(
   pod: KubernetesPod | undefined,
   nodefsBytes: number | null,
 ) {
-  const isOnDisk = (name: string | undefined) =>
-    pod?.spec?.volumes?.some(
-      one => one.name === name && one.emptyDir && one.emptyDir.medium !== 'Memory',
-    )
+  const onDisk = new Set(
+    pod?.spec?.volumes?.flatMap(({ name, emptyDir }) =>
+      emptyDir && emptyDir.medium !== 'Memory' ? name : [],
+    ),
+  )
   return volume.filter(
     ({ name, pvcRef, capacityBytes }) =>
       nodefsBytes !== null &&
       capacityBytes != null &&
       capacityBytes !== nodefsBytes &&
       !pvcRef &&
-      isOnDisk(name),
+      onDisk.has(name),
   )
 }

@@ -236,10 +236,10 @@ function partsOfPods(node: PreparedNode, use: PodUse | null): HolderPart[] {
       found.logs.push(partOf(logs, 'container-logs', pod, name))
     }
     const sources = new Map(pod.spec?.volumes?.map(volume => [volume.name, volume.emptyDir]))
-    const elsewhere = volumesElsewhere(stats, pod, nodefsBytes)
+    const elsewhere = new Set(volumesElsewhere(stats, pod, nodefsBytes))
     for (const volume of stats.volume ?? []) {
       const source = volume.pvcRef ? null : sources.get(volume.name)
-      if (!source || elsewhere.includes(volume)) continue
+      if (!source || elsewhere.has(volume)) continue
       const isMemory = source.medium === 'Memory'
       const holder = isMemory ? 'memory-volumes' : 'pod-volumes'
       const part = partOf(volume, holder, pod, volume.name ?? '')

@@ -146,7 +146,7 @@ function loopFailing(
         held?.cause.kind === 'holder' &&
         held.cause.amount.unit === 'inodes'))
   const { cause, steps, fix } = isOfDisk && held ? held : { fix: undefined, ...written }
-  // Pods that were refused wrote nothing: they say nothing of what holds the disk.
+  // A refused pod has written nothing, so it does not show what holds the disk.
   const areVictims = cause?.kind === 'holder' && refused === own.length
   return {
     count: own.length,

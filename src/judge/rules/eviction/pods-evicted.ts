@@ -112,12 +112,12 @@ const imageDeletions = (lines: readonly string[]) =>
     return found && 'image' in found ? [{ at: found.at, bytes: found.bytes }] : []
   })
 
-/** How long before an eviction the pass that evicts deletes images. Upstream: pkg/kubelet/eviction/eviction_manager.go podCleanupTimeout, and a pass each 10 s. */
+/** The kubelet evicts a pod at most this long after the same pass has deleted images. Upstream: pkg/kubelet/eviction/eviction_manager.go podCleanupTimeout, and a pass each 10 s. */
 const passMs = 2 * minuteMs
 /** Least of unused images that a pass deleted. */
 const leastDeleted = gibibyte
 
-/** Unused images that were deleted just before the first eviction: they were enough to keep, had image GC begun earlier. Null: little, or unknown. */
+/** The kubelet deleted unused images just before the first eviction, so image GC began too late. Null: it deleted little, or none are known. */
 function deletedTooLate(
   own: readonly Eviction[],
   { deletions = [], startsLate: isLate }: EvictedFact,
